@@ -1,0 +1,99 @@
+"""Who gets credit for how a run went, as counts; and what the counts mean for a lesson's standing.
+
+Counts come from outcomes and from what tools accepted or rejected, never from what a model says of
+itself: a model's tag only decides *which* used lesson an honest outcome is counted for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tenure.playbook.delta import Operation, Retire, Tally, Update
+from tenure.playbook.evidence import usefulness
+from tenure.playbook.lessons import Lesson, Tallies
+from tenure.playbook.run import Outcome, Run
+
+LEAST_RELIABILITY = 0.5
+"""Below this an outcome counts for no lesson."""
+
+SUPPORT_TO_PROMOTE = 2
+"""Independent runs with an honest outcome that make a provisional lesson active."""
+
+
+def credit(run: Run, *, tags: Mapping[str, str] | None = None, seen_again: Mapping[str, bool] | None = None) -> tuple[Tally, ...]:
+    """Counts for the lessons a run was shown, cited or denied.
+
+    Args:
+        run: with `shown`, `withheld`, `cited` and the outcome.
+        tags: by lesson id, what a Reflector says it did: helpful, harmful or neutral. Counts only
+            for used lessons, and only where it does not contradict an honest outcome.
+        seen_again: by lesson id, for lessons about a tool error: whether the tool was called and
+            the very error came again (true) or did not (false). A tool's answer is an honest signal
+            even where the run as a whole has none.
+
+    Returns:
+        One count per lesson, sorted by id. A cited lesson helped in a success and misled in a
+        failure; a lesson that was only shown is neutral, unless the tools say more.
+    """
+    tags, seen_again = tags or {}, seen_again or {}
+    trusted = run.outcome.honest and (run.outcome.reliability or 0.0) >= LEAST_RELIABILITY
+    found: list[Tally] = []
+    for lesson_id in sorted({*run.shown, *run.cited, *run.withheld}):
+        cited, shown = lesson_id in run.cited, lesson_id in run.shown or lesson_id in run.cited
+        verdict = _verdict(cited, shown, tags.get(lesson_id), seen_again.get(lesson_id), run.outcome if trusted else None)
+        found.append(
+            Tally(
+                lesson_id,
+                helpful=int(verdict == "helpful"),
+                harmful=int(verdict == "harmful"),
+                neutral=int(verdict == "neutral"),
+                shown=int(shown),
+                cited=int(cited),
+                withheld=int(not shown),
+            )
+        )
+    return tuple(found)
+
+
+def _verdict(cited: bool, shown: bool, tag: str | None, seen_again: bool | None, outcome: Outcome | None) -> str:
+    if not shown:
+        return ""
+    if seen_again is not None:
+        # The lesson was there to prevent one thing; whether that thing came is all that counts.
+        return ("harmful" if cited else "neutral") if seen_again else "helpful"
+    if outcome is None or not outcome.known:
+        return ""
+    if tag in ("helpful", "harmful"):
+        agrees = (tag == "helpful") == bool(outcome.success)
+        return tag if agrees else "neutral"
+    if not cited or tag == "neutral":
+        return "neutral"
+    return "helpful" if outcome.success else "harmful"
+
+
+def standing(lessons: Iterable[Lesson], counts: Sequence[Tally], *, honest: bool) -> tuple[Operation, ...]:
+    """Promotions and retirements that new counts call for.
+
+    Args:
+        lessons: the lessons counted for, as they stand before.
+        counts: what is being added.
+        honest: whether the run's outcome came from outside the model; without that nothing is promoted.
+
+    Returns:
+        `active` for a provisional lesson that two runs support or that is proven; retirement for
+        one that is known to mislead (three harmful runs or more, interval below one half), unless
+        it is pinned or a person wrote it.
+    """
+    added = {count.id: count.tallies for count in counts}
+    found: list[Operation] = []
+    for lesson in lessons:
+        after = lesson.tallies + added.get(lesson.id, Tallies())
+        posterior = usefulness(after)
+        if lesson.status == "provisional" and honest and added.get(lesson.id):
+            gained = added[lesson.id].support or added[lesson.id].helpful
+            if gained and (after.support >= SUPPORT_TO_PROMOTE or posterior.proven):
+                found.append(Update(lesson.id, status="active"))
+        protected = lesson.pinned or lesson.author.startswith(("person", "import"))
+        if after.harmful >= 3 and posterior.upper < 0.5 and not protected and lesson.live:
+            found.append(Retire(lesson.id, f"misled in {after.harmful} runs, helped in {after.helpful}"))
+    return tuple(found)

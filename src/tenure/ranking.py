@@ -1,0 +1,112 @@
+"""Pure ranking: words of any script, token estimates, likeness, and choice under a budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from math import ceil
+
+STOP_WORDS = frozenset(
+    """a about after again all also am an and any are as at be because been before being but by can could did do does doing for from further
+    had has have having he her here hers him his how i if in into is it its itself just let like me more most my myself no nor now of on once
+    only or other our ours out over own please same she should so some such than that the their theirs them then there these they this those
+    through to too under until up us very was we were what when where which while who whom why will with would you your yours hi hello thanks
+    thank yes okay ok need want help""".split()
+)
+"""Words of a question that say nothing about its subject. Lessons keep theirs."""
+
+_PART = re.compile(r"[^\W_]+", re.UNICODE)
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0002fa1f]+")
+_ASCII_TOKEN = re.compile(r"[A-Za-z]+|\d{1,3}|[^\sA-Za-z\d]")
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a text is, without a tokenizer.
+
+    English words count one per six letters begun, digits one per three, punctuation one each (two
+    alike in a row one), CJK characters one each, other scripts one per two characters. On lessons
+    and code this stays within some 15 % of cl100k.
+    """
+    if not text:
+        return 0
+    if text.isascii():
+        return _ascii_tokens(text)
+    cjk = sum(len(run) for run in _CJK.findall(text))
+    narrow = text.encode("ascii", "ignore").decode()
+    return _ascii_tokens(narrow) + cjk + ceil((len(text) - len(narrow) - cjk) / 2)
+
+
+def _ascii_tokens(text: str) -> int:
+    count = 0
+    for token in _ASCII_TOKEN.findall(text):
+        count += 1 + (len(token) - 1) // 6 if token[0].isalpha() else 1
+    return count
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in order, lower-cased, for search in any script.
+
+    Chinese, Japanese and Korean runs become overlapping pairs of characters (one character alone
+    stays itself). An identifier such as `snake_case`, `ADR-0005` or `src/app.py` gives its parts.
+    """
+    found: list[str] = []
+    for run in _PART.findall(text.lower()):
+        if run.isascii():
+            found.append(run)
+            continue
+        last = 0
+        for match in _CJK.finditer(run):
+            if match.start() > last:
+                found.append(run[last : match.start()])
+            found.extend(bigrams(match[0]))
+            last = match.end()
+        if last < len(run):
+            found.append(run[last:])
+    return found
+
+
+def bigrams(run: str) -> list[str]:
+    """Overlapping pairs of characters; a single character is itself."""
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def query_words(text: str, *, most: int = 64) -> list[str]:
+    """The words of a question worth searching for, each once, in order; all of them if none is.
+
+    Args:
+        text: the question, in any script.
+        most: cap on their number.
+    """
+    every = list(dict.fromkeys(words(text)))
+    chosen = [word for word in every if word not in STOP_WORDS and (len(word) > 1 or not word.isascii() or word.isdigit())]
+    return (chosen or every)[:most]
+
+
+def choose(costs: Sequence[int], worths: Sequence[float], budget: int) -> list[int]:
+    """Places of what to take under a budget, in order of worth.
+
+    Goes down the list by worth and takes whatever still fits, so that one long text never shuts
+    out shorter ones behind it.
+
+    Args:
+        costs: tokens of each.
+        worths: value of each; what is worth 0 or less is never taken.
+        budget: tokens in all.
+    """
+    taken: list[int] = []
+    left = budget
+    for place in sorted(range(len(costs)), key=lambda i: (-worths[i], costs[i], i)):
+        if worths[place] <= 0:
+            break
+        if costs[place] <= left:
+            taken.append(place)
+            left -= costs[place]
+    return taken
+
+
+def overlap(a: Iterable[str], b: Iterable[str]) -> float:
+    """Share of the smaller set of words that is in the other, 0 to 1."""
+    first, second = set(a), set(b)
+    if not first or not second:
+        return 0.0
+    return len(first & second) / min(len(first), len(second))

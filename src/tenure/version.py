@@ -1,0 +1,4 @@
+"""The version, in one place."""
+
+VERSION = "0.1.0"
+__version__ = VERSION

@@ -1,0 +1,95 @@
+"""What holds for every test: no network, no home folder of the person who runs them, known settings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_NETWORK = Path(__file__).resolve().parent / "no_network"
+GOLDEN = Path(__file__).resolve().parent / "golden"
+
+sys.path.insert(0, str(NO_NETWORK))
+import tenure_no_network  # noqa: E402  # from the folder that child processes have on their path
+
+# `ci`: many examples, the same ones every time, so that a red run is red again. `dev`: fewer, new ones every time.
+hypothesis.settings.register_profile("ci", max_examples=300, derandomize=True, deadline=None, print_blob=True)
+hypothesis.settings.register_profile("dev", max_examples=60, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+
+_home = pytest.StashKey[str]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write golden files anew from what the tests see; read the diff")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before anything of the package is imported: an own home, no settings of the caller's, no network."""
+    home = tempfile.mkdtemp(prefix="tenure-home-")
+    config.stash[_home] = home
+    for name in [name for name in os.environ if name.startswith(("TENURE_", "XDG_")) and name != "TENURE_DATA"]:
+        del os.environ[name]
+    # A key that lies about in the caller's environment must not make a test call a paid service.
+    for name in [name for name in os.environ if name.endswith("_API_KEY")]:
+        del os.environ[name]
+    os.environ["HOME"] = home
+    os.environ["NO_COLOR"] = "1"
+    os.environ["COLUMNS"] = "100"
+    # src for a checkout that is not installed; the guard for the processes that tests start.
+    os.environ["PYTHONPATH"] = os.pathsep.join((str(NO_NETWORK), str(ROOT / "src")))
+    if str(ROOT / "src") not in sys.path:
+        sys.path.insert(1, str(ROOT / "src"))
+    tenure_no_network.forbid()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    shutil.rmtree(config.stash.get(_home, ""), ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The top of the checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with real data that is not part of this repository; tests that need it are skipped where it is absent."""
+    folder = Path(os.environ.get("TENURE_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"needs the real data files: none in {folder} (set TENURE_DATA)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tenure_command() -> list[str]:
+    """The start of a command line that runs `tenure` from this checkout, whether or not it is installed."""
+    entry = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]["tenure"]
+    module, _, function = entry.partition(":")
+    return [sys.executable, "-c", f"import sys; sys.argv[0] = 'tenure'; from {module} import {function}; sys.exit({function}())"]
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """`golden("prompts/reflect.md", text)`: the text is, byte for byte, what tests/golden holds under that name."""
+    update = bool(request.config.getoption("--update-golden"))
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode("utf-8"))
+        if not path.exists():
+            pytest.fail(f"tests/golden/{name} is missing. Write it and read it: pytest --update-golden {request.node.nodeid}")
+        assert path.read_bytes().decode("utf-8") == text
+
+    return compare
