@@ -36,7 +36,9 @@ def test_processes_that_tests_start_are_guarded_too() -> None:
     assert "NetworkForbiddenError" in child.stderr
 
 
-@pytest.mark.parametrize(("host", "expected"), [("127.0.0.1", True), ("::1", True), (b"localhost", True), (None, True), ("10.0.0.1", False)])
+@pytest.mark.parametrize(
+    ("host", "expected"), [("127.0.0.1", True), ("::1", True), (b"localhost", True), (None, True), ("10.0.0.1", False)]
+)
 def test_loopback_is_told_from_the_rest(host: object, expected: bool) -> None:
     assert is_loopback(host) is expected
 

@@ -97,7 +97,11 @@ class StoreBusy(StoreError):
 
 
 class ModelError(TenureError):
-    """A language model call did not give what it should."""
+    """A language model call did not give what it should. `calls` counts the requests that were sent for it."""
+
+    def __init__(self, message: str, *, calls: int = 0) -> None:
+        self.calls = calls
+        super().__init__(message)
 
 
 class MalformedReply(ModelError):

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Protocol, runtime_checkable
+
+from tenure.playbook.delta import Delta, Operation, Receipt
+from tenure.playbook.lessons import Lesson
+from tenure.playbook.records import View
+from tenure.playbook.render import Core
+from tenure.playbook.run import Run
+from tenure.playbook.state import Playbook
 
 
 class Clock(Protocol):
@@ -104,6 +113,15 @@ class LanguageModel(Protocol):
         ...
 
 
+@runtime_checkable
+class Metered(Protocol):
+    """A language model whose use is capped run by run."""
+
+    def for_run(self, run: str) -> LanguageModel:
+        """The same model with its caps per run counted for this run."""
+        ...
+
+
 class TaskAgent(Protocol):
     """Does a task, given the context text that recall chose."""
 
@@ -112,3 +130,296 @@ class TaskAgent(Protocol):
         ...
 
 
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """What became of a delta in a store.
+
+    Attributes:
+        receipts: one per operation.
+        version: its arrival number in the scope; none if it left no trace.
+    """
+
+    receipts: tuple[Receipt, ...]
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry:
+    """One admitted delta in the ledger of a scope.
+
+    Attributes:
+        version: its arrival number in the scope, from 1.
+        delta: as admitted; forgotten texts read `[forgotten]`.
+        writer: the installation that wrote it.
+        digest: of its link in the writer's chain, hex.
+    """
+
+    version: int
+    delta: Delta
+    writer: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldChange:
+    """An operation that waits for a review.
+
+    Attributes:
+        id: names it in `tenure review`.
+        operation: what would be done.
+        reason: why it was held.
+        author: who proposed it.
+        run: the run it came from; empty for others.
+        at: ISO 8601.
+        state: `open`, `approved` or `rejected`.
+        decided: who decided, and when, in one text; empty while open.
+    """
+
+    id: str
+    operation: Operation
+    reason: str
+    author: str
+    run: str = ""
+    at: str = ""
+    state: str = "open"
+    decided: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedReply:
+    """A model's reply that could not be used, kept verbatim so that it can be tried again.
+
+    Attributes:
+        id: names it.
+        run: the run it was about.
+        purpose: the role that asked.
+        reason: why it could not be used.
+        reply: verbatim, secrets redacted.
+        at: ISO 8601.
+    """
+
+    id: str
+    run: str
+    purpose: str
+    reason: str
+    reply: str
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A lesson that a search found.
+
+    Attributes:
+        lesson: the lesson.
+        score: relevance, above 0; comparable within one search only.
+        scope: the scope it stands in.
+    """
+
+    lesson: Lesson
+    score: float
+    scope: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseHit:
+    """A kept run whose task resembles a question.
+
+    Attributes:
+        run: its id.
+        score: relevance of its task's input, above 0; comparable within one search only.
+        tools: names of the tools it called.
+    """
+
+    run: str
+    score: float
+    tools: frozenset[str]
+
+
+class Reading(View, Protocol):
+    """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
+
+    @property
+    def scope(self) -> str:
+        """The scope, such as `acme/finance/recon`."""
+        ...
+
+    def lessons(self, *, live: bool = True) -> Sequence[Lesson]:
+        """The scope's lessons, sorted by id; with `live` only provisional and active ones."""
+        ...
+
+    def inherited(self) -> Sequence[tuple[str, Lesson]]:
+        """Live lessons of the parent scopes, nearest first, each with its scope."""
+        ...
+
+    def lesson(self, lesson_id: str) -> Lesson | None:
+        """The lesson an id stands for, through aliases."""
+        ...
+
+    def resolve(self, prefix: str) -> Sequence[str]:
+        """Ids of lessons that begin with a text; the exact one alone where there is one. At most 10."""
+        ...
+
+    def about(self, subject: str) -> Lesson | None:
+        """The lesson about a subject, live ones first, or none."""
+        ...
+
+    def search(self, query: Sequence[str], *, limit: int) -> Sequence[Hit]:
+        """Live lessons of the scope and its parents that hold words of a query, best first.
+
+        Words are matched as they are, never as query syntax, in the lesson, its conditions and the
+        input of the tasks it came from.
+        """
+        ...
+
+    def playbook(self, version: int | None = None) -> Playbook:
+        """The whole playbook, now or as it was after a version. Cost follows its size."""
+        ...
+
+    def version(self) -> int:
+        """Arrival number of the newest delta; 0 if there is none."""
+        ...
+
+    def version_of(self, delta_id: str) -> int | None:
+        """Arrival number of a delta, or none."""
+        ...
+
+    def ledger(self, *, after: int = 0, until: int | None = None, newest_first: bool = False, limit: int | None = None) -> Sequence[LedgerEntry]:
+        """Deltas with their arrival numbers in a range (`after` excluded, `until` included)."""
+        ...
+
+    def newest_delta_id(self) -> str:
+        """The greatest delta id of the scope; empty if there is none."""
+        ...
+
+    def verify_ledger(self) -> Sequence[str]:
+        """What is wrong with the hash chains, a sentence each; empty if they are sound."""
+        ...
+
+    def run(self, run_id: str) -> Run | None:
+        """A kept run, whole."""
+        ...
+
+    def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
+        """Ids of kept runs, newest first."""
+        ...
+
+    def learned_steps(self, run_id: str) -> int | None:
+        """How many steps of a run were learned from; none if the run is not kept."""
+        ...
+
+    def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:
+        """Other kept runs of the same task, then successful ones of the same kind, newest first."""
+        ...
+
+    def cases_like(self, query: Sequence[str], *, limit: int) -> Sequence[CaseHit]:
+        """Kept runs of the scope whose task's input holds words of a query, best first."""
+        ...
+
+    def unlearned(self, *, limit: int = 100) -> Sequence[str]:
+        """Ids of finished runs that were kept but not learned from, oldest first."""
+        ...
+
+    def held(self, *, state: str = "open") -> Sequence[HeldChange]:
+        """Held changes in a state, oldest first."""
+        ...
+
+    def failed_replies(self) -> Sequence[FailedReply]:
+        """Replies that wait to be tried again, oldest first."""
+        ...
+
+    def sizes(self) -> Mapping[str, tuple[int, int]]:
+        """Live lessons and their estimated tokens by section."""
+        ...
+
+    def core(self) -> Core | None:
+        """The core last shown, or none."""
+        ...
+
+    def setting(self, name: str) -> str | None:
+        """A setting of the scope, or none."""
+        ...
+
+    def counts(self) -> Mapping[str, int]:
+        """Sizes by name: runs, lessons, live, provisional, active, held, retired, deltas, open (held changes), failed_replies."""
+        ...
+
+
+class Writing(Reading, Protocol):
+    """A transaction on one scope. Nothing is kept unless it ends without an error."""
+
+    def admit(self, delta: Delta) -> Admitted:
+        """Put a delta into the scope's playbook and ledger."""
+        ...
+
+    def keep_run(self, run: Run, *, learned: bool) -> None:
+        """Keep a run, or more steps and the outcome of one that is kept; `learned` marks its steps as learned from."""
+        ...
+
+    def hold(self, change: HeldChange) -> None:
+        """Put an operation into the review queue."""
+        ...
+
+    def decide(self, held_id: str, *, state: str, decided: str) -> None:
+        """Close a held change as `approved` or `rejected`."""
+        ...
+
+    def keep_failed_reply(self, failed: FailedReply) -> None:
+        """Keep a reply that could not be used."""
+        ...
+
+    def drop_failed_reply(self, failed_id: str) -> None:
+        """Forget a reply that has been dealt with."""
+        ...
+
+    def keep_core(self, core: Core) -> None:
+        """Keep the core that was shown."""
+        ...
+
+    def set(self, name: str, value: str | None) -> None:
+        """Set a setting of the scope; none removes it."""
+        ...
+
+
+class Store(Protocol):
+    """Where scopes live. Every adapter passes the contract suite in `tests/stores`."""
+
+    @property
+    def url(self) -> str:
+        """Where it is, without secrets."""
+        ...
+
+    def reading(self, scope: str) -> AbstractContextManager[Reading]:
+        """A consistent look at a scope.
+
+        Raises:
+            ScopeError: the scope is empty or malformed.
+        """
+        ...
+
+    def writing(self, scope: str) -> AbstractContextManager[Writing]:
+        """A transaction on a scope: durable when it ends, undone if an error leaves it.
+
+        Raises:
+            ScopeError: the scope is empty or malformed.
+            StoreBusy: another writer held the database for longer than the wait allows.
+        """
+        ...
+
+    def scopes(self) -> Sequence[str]:
+        """Scopes with a delta or a run, sorted."""
+        ...
+
+    def spent(self, scope: str, day: str | None = None) -> Usage:
+        """What model calls for a scope used on a day (`2026-03-15`), or ever."""
+        ...
+
+    def add_spending(self, scope: str, day: str, usage: Usage) -> None:
+        """Add to what model calls for a scope used on a day; durable on return."""
+        ...
+
+    def close(self) -> None:
+        """Release connections."""
+        ...

@@ -17,15 +17,16 @@ STOP_WORDS = frozenset(
 
 _PART = re.compile(r"[^\W_]+", re.UNICODE)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0002fa1f]+")
-_ASCII_TOKEN = re.compile(r"[A-Za-z]+|\d{1,3}|[^\sA-Za-z\d]")
+_ASCII_TOKEN = re.compile(r"[^\r\n\w]?[A-Za-z]{1,8}|\d{1,3}|_+| ?[^\sA-Za-z\d_]{1,4}[\r\n]*|\s*[\r\n]+|\s+")
 
 
 def estimate_tokens(text: str) -> int:
     """About how many tokens a text is, without a tokenizer.
 
-    English words count one per six letters begun, digits one per three, punctuation one each (two
-    alike in a row one), CJK characters one each, other scripts one per two characters. On lessons
-    and code this stays within some 15 % of cl100k.
+    Cuts as byte-pair tokenizers do before they merge: a word with the character before it, eight
+    letters at most; three digits; four signs; a run of line breaks. CJK characters count one each,
+    other scripts one per two characters. On prose, code, JSON and eight languages this came within
+    15 % of cl100k (`benchmarks/token_estimate.py`).
     """
     if not text:
         return 0
@@ -37,10 +38,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def _ascii_tokens(text: str) -> int:
-    count = 0
-    for token in _ASCII_TOKEN.findall(text):
-        count += 1 + (len(token) - 1) // 6 if token[0].isalpha() else 1
-    return count
+    return len(_ASCII_TOKEN.findall(text))
 
 
 def words(text: str) -> list[str]:

@@ -35,7 +35,9 @@ def kept_files() -> list[Path]:
     if listed.returncode == 0:
         paths = [ROOT / name for name in listed.stdout.split("\0") if name]
     else:
-        paths = [path for folder in ("src", "tests", "docs", "design", "scripts", "benchmarks", ".ci") for path in (ROOT / folder).rglob("*")]
+        paths = [
+            path for folder in ("src", "tests", "docs", "design", "scripts", "benchmarks", ".ci") for path in (ROOT / folder).rglob("*")
+        ]
         paths += [path for path in ROOT.iterdir() if path.is_file()]
     return sorted(path for path in paths if path.is_file() and _is_text(path))
 

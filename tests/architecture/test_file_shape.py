@@ -14,7 +14,9 @@ MOST_LINES = 600
 LONGER: frozenset[str] = frozenset()
 
 # Such a name says that nobody decided what the module is for.
-NAMELESS = frozenset({"util", "utils", "helper", "helpers", "manager", "managers", "base", "common", "misc", "shared", "core", "handler", "handlers"})
+NAMELESS = frozenset(
+    {"util", "utils", "helper", "helpers", "manager", "managers", "base", "common", "misc", "shared", "core", "handler", "handlers"}
+)
 
 
 @pytest.mark.parametrize("path", package_files(), ids=place)
@@ -31,7 +33,9 @@ def test_every_module_is_named_for_what_it_knows(path: Path) -> None:
 @pytest.mark.parametrize("path", package_files(), ids=place)
 def test_no_unfinished_work_is_left_in_the_text(path: Path) -> None:
     marks = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
-    found = [f"{number}: {line.strip()}" for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if marks.search(line)]
+    found = [
+        f"{number}: {line.strip()}" for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if marks.search(line)
+    ]
     assert found == []
 
 

@@ -11,31 +11,39 @@ import tenure
 PUBLIC = frozenset(
     {
         # values
-        "Playbook",
+        "Evidence",
         "Lesson",
+        "Outcome",
+        "Playbook",
         "Run",
         "Step",
-        "Outcome",
-        # changes and what became of them
-        "Delta",
+        "Task",
+        # changes, and what became of them
         "Add",
-        "Update",
-        "Tally",
+        "Delta",
         "Merge",
-        "Retire",
-        "Restore",
         "Pin",
         "Receipt",
-        # functions on values
+        "Restore",
+        "Retire",
+        "Tally",
+        "Update",
+        # functions on values, with what they take and return
+        "Applied",
+        "Bounds",
         "apply",
+        "dumps",
+        "loads",
         "refine",
         "render",
-        "loads",
-        "dumps",
-        # the engine
+        # the engine, and the errors a caller tells apart
         "Tenure",
+        "TenureError",
+        "UserError",
+        "__version__",
     }
 )
+DOCUMENTED = sorted(PUBLIC - {"__version__"})
 
 
 def test_the_public_names_are_these() -> None:
@@ -46,7 +54,7 @@ def test_no_public_name_is_listed_twice() -> None:
     assert len(tenure.__all__) == len(set(tenure.__all__))
 
 
-@pytest.mark.parametrize("name", sorted(PUBLIC))
+@pytest.mark.parametrize("name", DOCUMENTED)
 def test_every_public_name_is_there_and_documented(name: str) -> None:
     value = getattr(tenure, name)
     # A dataclass without a docstring gets its signature for one; that says nothing.
@@ -55,13 +63,17 @@ def test_every_public_name_is_there_and_documented(name: str) -> None:
     assert not doc.startswith(f"{name}(")
 
 
-@pytest.mark.parametrize("name", sorted(PUBLIC))
+@pytest.mark.parametrize("name", DOCUMENTED)
 def test_every_public_method_is_documented(name: str) -> None:
     value = getattr(tenure, name)
     if not inspect.isclass(value):
         return
     own = {key: member for key, member in vars(value).items() if not key.startswith("_")}
-    called = {key: member for key, member in own.items() if inspect.isfunction(member) or isinstance(member, property | classmethod | staticmethod)}
+    called = {
+        key: member
+        for key, member in own.items()
+        if inspect.isfunction(member) or isinstance(member, property | classmethod | staticmethod)
+    }
     assert [key for key, member in called.items() if not inspect.getdoc(member)] == []
 
 

@@ -14,7 +14,9 @@ from tests.architecture.source_files import PACKAGE, package_files, place, tree_
 
 PURE = ("playbook", "governance", "ranking", "memory_tree")
 CALLS = frozenset({"open", "print", "input", "exec", "eval", "breakpoint", "__import__"})
-METHODS = frozenset({"now", "utcnow", "today", "fromtimestamp", "uuid1", "uuid4", "getenv", "read_text", "write_text", "read_bytes", "write_bytes"})
+METHODS = frozenset(
+    {"now", "utcnow", "today", "fromtimestamp", "uuid1", "uuid4", "getenv", "read_text", "write_text", "read_bytes", "write_bytes"}
+)
 MODULES = frozenset({"time", "random", "os", "secrets", "uuid", "sys", "asyncio", "threading"})
 
 
@@ -42,7 +44,9 @@ def test_pure_files_ask_nothing_of_the_world(path: Path) -> None:
     assert impurities(tree_of(path)) == []
 
 
-@pytest.mark.parametrize("code", ["open('x')", "print(1)", "datetime.now(UTC)", "uuid.uuid4()", "time.time()", "random.random()", "Path('x').read_text()"])
+@pytest.mark.parametrize(
+    "code", ["open('x')", "print(1)", "datetime.now(UTC)", "uuid.uuid4()", "time.time()", "random.random()", "Path('x').read_text()"]
+)
 def test_the_check_sees_what_it_is_for(code: str) -> None:
     assert impurities(ast.parse(code))
 

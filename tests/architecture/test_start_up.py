@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -32,7 +33,9 @@ def test_the_engine_loads_no_model_library() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["version"]])
-def test_the_command_answers_quickly(arguments: list[str], tenure_command: list[str], record_property: pytest.RecordProperty) -> None:
+def test_the_command_answers_quickly(
+    arguments: list[str], tenure_command: list[str], record_property: Callable[[str, object], None]
+) -> None:
     walls, cpus = [], []
     for _ in range(5):
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()

@@ -16,7 +16,6 @@ FORBIDDEN = re.compile(r"\b(bullets?|skills?|memory items?|learnings|trajector(?
 FOREIGN_FORMS = {
     "src/tenure/playbook/lessons.py": "names the papers' words once, beside ours",
     "src/tenure/playbook/run.py": "names the papers' word once, beside ours",
-    "src/tenure/playbook/exchange.py": "reads and writes ACE text",
     "src/tenure/playbook/foreign.py": "reads ACE JSON and Skillbook files",
     "src/tenure/traces/codex.py": "Codex calls its log files rollouts",
 }
@@ -24,10 +23,7 @@ FOREIGN_FORMS = {
 
 def foreign_words(path: Path) -> list[str]:
     """Synonyms in what a reader of a file or a user of the product sees, as `line: word`."""
-    if path.suffix == ".py":
-        texts = texts_in(path)
-    else:
-        texts = list(enumerate(path.read_text(encoding="utf-8").splitlines(), 1))
+    texts = texts_in(path) if path.suffix == ".py" else list(enumerate(path.read_text(encoding="utf-8").splitlines(), 1))
     return [f"{line}: {word}" for line, text in texts for word in FORBIDDEN.findall(text)]
 
 
@@ -61,6 +57,24 @@ def test_the_glossary_gives_each_word_one_meaning() -> None:
     assert len(words) >= 20
 
 
-@pytest.mark.parametrize("word", ["run", "step", "outcome", "origin", "case", "lesson", "playbook", "delta", "receipt", "reflection", "revision", "scope", "ledger", "version"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "run",
+        "step",
+        "outcome",
+        "origin",
+        "case",
+        "lesson",
+        "playbook",
+        "delta",
+        "receipt",
+        "reflection",
+        "revision",
+        "scope",
+        "ledger",
+        "version",
+    ],
+)
 def test_the_glossary_explains_the_words_of_the_design(word: str) -> None:
     assert word in {known for known, _ in glossary()}

@@ -31,9 +31,13 @@ def _watch(event: str, arguments: tuple[Any, ...]) -> None:
         address = arguments[1]
         # Unix sockets have a path for an address, netlink a pair of numbers: both stay on this machine.
         if isinstance(address, tuple) and address and isinstance(address[0], str | bytes) and not is_loopback(address[0]):
-            raise NetworkForbiddenError(f"Tests use no network, and this one reaches for {address[0]!r}. Use a double, or a server on 127.0.0.1.")
+            raise NetworkForbiddenError(
+                f"Tests use no network, and this one reaches for {address[0]!r}. Use a double, or a server on 127.0.0.1."
+            )
     elif event in ("socket.getaddrinfo", "socket.gethostbyname") and not is_loopback(arguments[0]):
-        raise NetworkForbiddenError(f"Tests use no network, and this one looks up {arguments[0]!r}. Use a double, or a server on 127.0.0.1.")
+        raise NetworkForbiddenError(
+            f"Tests use no network, and this one looks up {arguments[0]!r}. Use a double, or a server on 127.0.0.1."
+        )
 
 
 def forbid() -> None:

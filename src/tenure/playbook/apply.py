@@ -7,17 +7,29 @@ destroyed; cost follows the delta. See `design.md`, section 3, and docs/referenc
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 
-from tenure.playbook.delta import OPERATION_NAMES, Add, Delta, Merge, Operation, Pin, Receipt, Restore, Retire, Tally, Update
-from tenure.playbook.lessons import KINDS, TALLY_NAMES, Evidence, Tallies, lesson_id, normalised, section_name, text_digest
-from tenure.playbook.records import Admission, Claim, Member, Place, Record, Register, Stamp, View, group_key, keep_earliest, latest, root_of
+from tenure.playbook.delta import Add, Delta, Merge, Operation, Pin, Receipt, Restore, Retire, Tally, Update
+from tenure.playbook.lessons import Evidence, Tallies, lesson_id, normalised, section_name, text_digest
+from tenure.playbook.records import (
+    Admission,
+    Claim,
+    Member,
+    Place,
+    Record,
+    Register,
+    Stamp,
+    View,
+    group_key,
+    is_held_by,
+    keep_earliest,
+    latest,
+    root_of,
+)
 from tenure.playbook.state import Playbook
-
-_USABLE_ID = re.compile(r"[^\s\[\]\x00-\x1f\x7f-\x9f]{1,200}")
+from tenure.playbook.wellformed import delta_problem, named_id, operation_problem, usable_id
 
 # Ranks decide between operations of one delta on one register: what is later in this list wins.
 _BY_ADD, _BY_UPDATE, _BY_RESTORE, _BY_RETIRE = range(4)
@@ -90,15 +102,15 @@ def fold_in(view: View, delta: Delta) -> Change:
     """
     refusal = _refusal(view, delta)
     if refusal:
-        return Change(receipts=tuple(Receipt("skipped", refusal, getattr(op, "id", None) or "") for op in delta.operations))
+        return Change(receipts=tuple(Receipt("skipped", refusal, named_id(op)) for op in delta.operations))
     work = _Work(view, delta)
-    problems = [_problem(op) for op in delta.operations]
+    problems = [operation_problem(op) for op in delta.operations]
     adds = [(i, op) for i, op in enumerate(delta.operations) if isinstance(op, Add) and not problems[i]]
     work.admit(adds)
     receipts: list[Receipt | None] = []
     for op, problem in zip(delta.operations, problems, strict=True):
         if problem:
-            receipts.append(Receipt("skipped", problem, _named(op)))
+            receipts.append(Receipt("skipped", problem, named_id(op)))
         elif isinstance(op, Add):
             receipts.append(None)
         else:
@@ -108,9 +120,10 @@ def fold_in(view: View, delta: Delta) -> Change:
 
 
 def _refusal(view: View, delta: Delta) -> str:
-    """Why no operation of a delta counts, or an empty text."""
-    if not delta.id or not _storable(delta.id):
-        return f"the delta's id {delta.id!r} is not a usable text"
+    """Why no operation of a delta counts in this state, or an empty text."""
+    problem = delta_problem(delta)
+    if problem:
+        return problem
     if view.holds(delta.id):
         return f"delta '{delta.id}' is already held"
     if delta.key and (owner := view.key_owner(delta.key)) is not None:
@@ -161,17 +174,20 @@ class _Work:
 
     def _admit(self, place: int, op: Add, section: str, key: str) -> None:
         delta, at, note, name = self._delta.id, self._at, "", op.id or ""
-        if name and (not _USABLE_ID.fullmatch(name) or not _storable(name)):
+        if name and not usable_id(name):
             note, name = f"the id {op.id!r} cannot be kept (white space, brackets or control characters); it got a derived one", ""
         digest = text_digest(op.text)
-        registers = {"text": Register(Stamp(delta, _BY_ADD), op.text, at)}
+        # A text that waits for a review is only read where no other was written: held, it overrides nothing.
+        registers = {"proposed" if op.status == "held" else "text": Register(Stamp(delta, _BY_ADD), op.text, at)}
         if op.status != "held":
             registers["life"] = Register(Stamp(delta, _BY_ADD), "live", at)
         if op.status == "active":
             registers["proven"] = Register(Stamp(delta, _BY_ADD), True, at)
         evidence = tuple(Place(delta, place) for place in op.evidence)
-        self.records[key] = Record(
-            key=key,
+        # The id may be known already: another playbook's export can arrive before what it was made from.
+        record = self.record(key) or Record(key=key)
+        admitted = replace(
+            record,
             admission=Admission(
                 delta=delta,
                 section=section,
@@ -187,10 +203,10 @@ class _Work:
                 author=op.author or self._delta.author,
                 name=name,
             ),
-            registers=registers,
-            tallies=Tallies(support=1) if evidence else Tallies(),
-            evidence=keep_earliest(evidence),
+            registers={**record.registers, **{what: latest(record.registers.get(what), new) for what, new in registers.items()}},
+            tallies=record.tallies + Tallies(support=1) if evidence else record.tallies,
         )
+        self.records[key] = self._with_evidence(admitted, op.evidence)
         group = group_key(section, digest)
         self.groups[group] = tuple(sorted({*self.group(group), Member(delta, key, bool(name))}))
         if name:
@@ -203,16 +219,22 @@ class _Work:
         """What became of an ADD, judged once all operations of the delta are in."""
         key, op, note = self._added[place]
         root = root_of(self, key)
-        if op.id and root == key and not note:
-            note = f"another lesson holds the id '{op.id}' with another text; this one got a derived id"
-        foreign = root not in (key, op.id) or (root == op.id and self._claimed_before(root))
-        if foreign:
-            return Receipt("merged", f"the same text is there as '{root}'", root)
+        named = "" if note or not op.id else op.id
+        kept = named == key or is_held_by(self, key, named)
+        if named and not kept:
+            note = f"another lesson holds the id '{named}' with another text; this one got a derived id"
+        joined = ""
+        if "pointer" in self.records[key].registers and root not in (key, named):
+            joined = f"this delta merges it into '{root}'"
+        elif root not in (key, named) or (kept and named != key and self._known_before(named)):
+            joined = f"the same text is there as '{root}'"
+        if joined:
+            return Receipt("merged", "; ".join(filter(None, (joined, note))), root)
         if op.status == "held":
             return Receipt("held", note or "it waits for a review", root)
         return Receipt("applied", note, root)
 
-    def _claimed_before(self, name: str) -> bool:
+    def _known_before(self, name: str) -> bool:
         record = self._view.record(name)
         return record is not None and (record.admission is not None or bool(record.claims))
 
@@ -312,73 +334,6 @@ def _standing(status: str, rank: int) -> dict[str, tuple[int, object]]:
     if status == "held":
         return {"life": (rank, "held")}
     return {"life": (rank, "live"), "proven": (rank, status == "active")}
-
-
-def _problem(op: object) -> str:
-    """Why an operation cannot be carried out whatever the state is, or an empty text."""
-    if type(op) not in OPERATION_NAMES:
-        return f"{type(op).__name__} is not an operation"
-    wrong = _wrong_type(op)
-    if wrong:
-        return wrong
-    for name in ("id", "into", "section", "text", "applies_when", "avoid", "about", "origin", "author", "reason", "verdict"):
-        value = getattr(op, name, None)
-        if isinstance(value, str) and not _storable(value):
-            return f"its {name} holds half a character (a lone surrogate), which no file can store"
-    text = getattr(op, "text", None)
-    if text is not None and not text.strip():
-        return "empty text"
-    kind = getattr(op, "kind", None)
-    if kind is not None and kind not in KINDS:
-        return f"unknown kind '{kind}'; use one of: {', '.join(KINDS)}"
-    status = getattr(op, "status", None)
-    if status is not None and status not in ("active", "provisional", "held"):
-        return f"unknown status '{status}'; use one of: active, provisional, held"
-    if isinstance(op, Tally) and not op.tallies and not op.evidence:
-        return "nothing to count"
-    if isinstance(op, Update) and not op.evidence and not _writes(op):
-        return "nothing to change"
-    return ""
-
-
-_TEXTS = frozenset({"section", "text", "id", "applies_when", "kind", "status", "avoid", "about", "origin", "author", "verdict", "reason", "into"})
-_OPTIONAL: Mapping[type, frozenset[str]] = {
-    Add: frozenset({"id", "kind"}),
-    Update: frozenset({"text", "applies_when", "status", "verdict", "kind", "about"}),
-    Merge: frozenset({"text"}),
-}
-
-
-def _wrong_type(op: object) -> str:
-    optional = _OPTIONAL.get(type(op), frozenset())
-    for name in (f.name for f in fields(op)):  # type: ignore[arg-type]
-        value = getattr(op, name)
-        if name in _TEXTS and not isinstance(value, str) and not (value is None and name in optional):
-            return f"its {name} is {type(value).__name__}, not a text"
-        if name in TALLY_NAMES and (not isinstance(value, int) or isinstance(value, bool)):
-            return f"its {name} is {type(value).__name__}, not a whole number"
-        if name in ("unmerge", "pinned") and not isinstance(value, bool):
-            return f"its {name} is {type(value).__name__}, not true or false"
-        if name in ("ids", "tool_order") and not (isinstance(value, tuple | list) and all(isinstance(one, str) and _storable(one) for one in value)):
-            return f"its {name} is not a list of texts"
-        if name == "evidence" and not (isinstance(value, tuple) and all(isinstance(one, Evidence) for one in value)):
-            return "its evidence is not a list of places in runs"
-    return ""
-
-
-def _storable(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _named(op: object) -> str:
-    name = getattr(op, "id", None) or getattr(op, "into", None) or ""
-    return name if isinstance(name, str) else ""
 
 
 def _canonical(op: Add) -> str:

@@ -94,6 +94,7 @@ def standing(lessons: Iterable[Lesson], counts: Sequence[Tally], *, honest: bool
             if gained and (after.support >= SUPPORT_TO_PROMOTE or posterior.proven):
                 found.append(Update(lesson.id, status="active"))
         protected = lesson.pinned or lesson.author.startswith(("person", "import"))
-        if after.harmful >= 3 and posterior.upper < 0.5 and not protected and lesson.live:
+        misled = added.get(lesson.id, Tallies()).harmful > 0
+        if misled and after.harmful >= 3 and posterior.upper < 0.5 and not protected and lesson.live:
             found.append(Retire(lesson.id, f"misled in {after.harmful} runs, helped in {after.helpful}"))
     return tuple(found)

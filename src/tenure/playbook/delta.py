@@ -5,7 +5,7 @@ Every field has a plain JSON type, so a delta can be written by hand, by a model
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -122,7 +122,11 @@ class Merge:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ids", (self.ids,) if isinstance(self.ids, str) else tuple(self.ids))
+        # What is no list stays as it is: `apply` says so in a receipt.
+        if isinstance(self.ids, str):
+            object.__setattr__(self, "ids", (self.ids,))
+        elif isinstance(self.ids, Iterable):
+            object.__setattr__(self, "ids", tuple(self.ids))
 
 
 @dataclass(frozen=True, slots=True)

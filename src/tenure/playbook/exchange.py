@@ -18,8 +18,10 @@ from collections.abc import Iterable
 from tenure.playbook.delta import Add, Operation, Tally
 from tenure.playbook.lessons import Lesson, section_name
 
-_BULLET = re.compile(r"\[([^\s\[\]]+)\](?:[ \t]+helpful=(\d+)[ \t]+harmful=(\d+)(?:[ \t]+neutral=(\d+))?[ \t]*::[ \t]?|[ \t]+|$)(.*)", re.DOTALL)
-_HEADING = re.compile(r"##[ \t]+(.*?)[ \t]*")
+# Counts have at most 15 digits (`lessons.MOST_COUNTED`); a longer run of digits is text.
+_COUNTS = r"[ \t]+helpful=([0-9]{1,15})[ \t]+harmful=([0-9]{1,15})(?:[ \t]+neutral=([0-9]{1,15}))?[ \t]*::[ \t]?"
+_BULLET = re.compile(r"\[([^\s\[\]]+)\](?:" + _COUNTS + r"|[ \t]+|$)(.*)", re.DOTALL)
+_HEADING = re.compile(r"##[ \t]+(.*)", re.DOTALL)
 _CONDITION = "Applies when: "
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 _LINE = re.compile(r"\r\n|\n|\r")
@@ -93,14 +95,13 @@ def _lesson_operations(section: str, head: tuple[str, str, str, str], lines: lis
     ours = helpful != ""
     while len(lines) > 1 and not lines[-1].strip():
         lines = lines[:-1]
-    condition = ""
-    if ours:
-        rest = [line[2:] if line.startswith("  ") else line for line in lines[1:]]
+    condition, text = "", "\n".join(lines)
+    # Text of our own indents every further line; text of others that has counts need not.
+    if ours and all(line.startswith("  ") for line in lines[1:]):
+        rest = [line[2:] for line in lines[1:]]
         if rest and rest[-1].startswith(_CONDITION):
             condition = _unquoted(rest.pop()[len(_CONDITION) :])
         text = _unquoted("\n".join([lines[0], *rest]))
-    else:
-        text = "\n".join(lines)
     found: list[Operation] = [Add(section, text, id=lesson_id, applies_when=condition)]
     tally = Tally(lesson_id, helpful=int(helpful or 0), harmful=int(harmful or 0), neutral=int(neutral or 0))
     if tally.tallies:

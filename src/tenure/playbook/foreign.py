@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenure.errors import UnreadableInput
-from tenure.playbook.delta import Add, Operation, Pin, Retire, Tally
+from tenure.playbook.delta import Add, Operation, Pin, Retire, Tally, Update
 from tenure.playbook.exchange import read_exchange, unread_lines
 from tenure.playbook.lessons import Lesson
-from tenure.playbook.notation import FORMAT, loads
+from tenure.playbook.notation import loads
 from tenure.playbook.operations_json import operation_from_json
+from tenure.playbook.rule_lists import read_rule_lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,21 +46,29 @@ def read_foreign(text: str) -> Foreign:
         UnreadableInput: the text is of no known form, or holds nothing that could be a lesson.
     """
     plain = text.lstrip("\ufeff")
-    if plain.lstrip()[:1] in ("{", "["):
-        found = _read_json(plain)
-    elif re.search(r"^\[[^\s\[\]]+\]([ \t]|$)", plain, re.MULTILINE) and "](" not in plain[:40]:
+    if _BY_ID.search(plain):
         found = Foreign(
             form="exchange",
             operations=read_exchange(plain),
             rejections=tuple(f"line {number} belongs to no lesson: {line[:80]!r}" for number, line in unread_lines(plain)),
         )
+    elif plain.lstrip()[:1] in ("{", "["):
+        found = _read_json(plain)
     else:
-        found = Foreign(form="markdown", operations=tuple(_markdown_rules(plain)))
-    if not found.operations and not found.rejections:
+        rules, prose = read_rule_lists(plain)
+        found = Foreign(form="markdown", operations=rules, rejections=prose)
+    if not found.operations and (found.form == "markdown" or not found.rejections):
         raise UnreadableInput(
-            "No lesson was found in it. Known forms: tenure export (json, ace), ACE operations, Skillbook JSON, and Markdown lists of rules (- ...)."
+            "No lesson was found in it. Known forms: what tenure export writes (json, ace), ACE operations, Skillbook JSON, "
+            "and Markdown lists of rules (- ...)."
         )
     return found
+
+
+# A lesson by its id: with counts behind it, or an id of letters and a number such as `ctx-00263`.
+_BY_ID = re.compile(
+    r"^\[[^\s\[\]]+\][ \t]+helpful=[0-9]|^\[[^\s\[\]]*-(?=[0-9a-z]*[0-9])[0-9a-z]+\](?:[ \t]|$)", re.MULTILINE | re.IGNORECASE
+)
 
 
 def lesson_operations(lesson: Lesson) -> list[Operation]:
@@ -87,6 +96,8 @@ def lesson_operations(lesson: Lesson) -> list[Operation]:
         found.append(Tally(lesson.id, **counts))
     if lesson.status == "retired":
         found.append(Retire(lesson.id, "retired where it was imported from"))
+    if lesson.verdict:
+        found.append(Update(lesson.id, verdict=lesson.verdict))
     if lesson.pinned:
         found.append(Pin(lesson.id))
     return found
@@ -95,91 +106,75 @@ def lesson_operations(lesson: Lesson) -> list[Operation]:
 def _read_json(text: str) -> Foreign:
     try:
         held = json.loads(text)
-    except ValueError as exc:
-        raise UnreadableInput(f"It looks like JSON but cannot be read: {exc}") from exc
+    except (ValueError, RecursionError) as exc:
+        raise UnreadableInput(f"It looks like JSON but cannot be read: {exc}. It may be cut off: nothing of it was taken.") from exc
     if isinstance(held, list):
         held = {"operations": held}
-    if held.get("tenure") == FORMAT:
-        return Foreign(form="playbook", operations=tuple(op for lesson in loads(text).every_lesson for op in lesson_operations(lesson)))
+    if "tenure" in held:
+        lessons = loads(text).every_lesson
+        return Foreign(form="playbook", operations=tuple(op for lesson in lessons for op in lesson_operations(lesson)))
     if isinstance(held.get("operations"), list):
-        return _collect("operations", (operation_from_json(entry) for entry in held["operations"]))
+        return _collect("operations", "operation", (operation_from_json(entry) for entry in held["operations"]))
     if any(isinstance(held.get(name), list) for name in ("new_entries", "update_entries", "delete_entries")):
-        return _collect("entries", _read_entries(held))
+        return _collect("entries", "entry", _read_entries(held))
     for name in ("skills", "bullets", "lessons"):
         entries = held.get(name)
         if isinstance(entries, Mapping):
             entries = [{"id": key, **value} if isinstance(value, Mapping) else value for key, value in entries.items()]
         if isinstance(entries, list):
-            return _collect("skillbook", (found for entry in entries for found in _read_skill(entry)))
+            return _collect("skillbook", "entry", (found for entry in entries for found in _read_skill(entry)))
     raise UnreadableInput(
-        f"This JSON has none of the keys that hold lessons (operations, new_entries, skills, bullets, lessons); it has: {', '.join(list(held)[:8])}"
+        "This JSON has none of the keys that hold lessons (operations, new_entries, skills, bullets, lessons); "
+        f"it has: {', '.join(list(held)[:8]) or 'none'}"
     )
 
 
-def _collect(form: str, read: Iterator[Operation | str]) -> Foreign:
+def _collect(form: str, what: str, read: Iterator[Operation | str]) -> Foreign:
     operations: list[Operation] = []
     rejections: list[str] = []
     for place, found in enumerate(read):
         if isinstance(found, str):
-            rejections.append(f"{form[:-1] if form.endswith('s') else form} {place}: {found}")
+            rejections.append(f"{what} {place}: {found}")
         else:
             operations.append(found)
     return Foreign(form=form, operations=tuple(operations), rejections=tuple(rejections))
 
 
 def _read_entries(held: Mapping[str, Any]) -> Iterator[Operation | str]:
-    for entry in held.get("new_entries") or ():
-        yield operation_from_json({"op": "ADD", **entry}) if isinstance(entry, Mapping) else f"{entry!r} is not an object"
-    for entry in held.get("update_entries") or ():
-        yield operation_from_json({"op": "UPDATE", **entry}) if isinstance(entry, Mapping) else f"{entry!r} is not an object"
-    for entry in held.get("delete_entries") or ():
-        named = entry.get("id") if isinstance(entry, Mapping) else entry
-        yield Retire(named, "deleted by the imported file") if isinstance(named, str) else f"{entry!r} names no lesson"
+    for list_name, op, bare in (("new_entries", "ADD", "text"), ("update_entries", "UPDATE", "id"), ("delete_entries", "RETIRE", "id")):
+        for entry in _listed(held, list_name):
+            told = {bare: entry} if isinstance(entry, str) else entry
+            if isinstance(told, Mapping):
+                yield operation_from_json({"reason": "deleted by the imported file", **told, "op": op})
+            else:
+                yield f"it is not an object but {type(entry).__name__}"
+
+
+def _listed(held: Mapping[str, Any], name: str) -> list[object]:
+    entries = held.get(name)
+    return entries if isinstance(entries, list) else []
 
 
 def _read_skill(entry: object) -> Iterator[Operation | str]:
     if not isinstance(entry, Mapping):
-        yield f"{entry!r} is not an object"
+        yield "it is not an object"
         return
-    read = operation_from_json({**{key: entry[key] for key in ("id", "section", "applies_when") if key in entry}, "op": "ADD", "text": entry.get("content", entry.get("text"))})
+    told = {key: entry[key] for key in ("id", "section", "applies_when") if entry.get(key) is not None}
+    told["text"] = entry.get("content", entry.get("text"))
+    if told["text"] is None and "issue" in entry:
+        # The second version of Skillbooks splits a lesson into a situation and what to do in it.
+        told["text"] = entry.get("insight") or entry["issue"]
+        if told["text"] != entry["issue"]:
+            told["applies_when"] = entry["issue"]
+    read = operation_from_json({**told, "op": "ADD"})
     yield read
-    if not isinstance(read, Add) or read.id is None:
+    if not isinstance(read, Add):
         return
-    counts = {name: entry.get(name, 0) for name in ("helpful", "harmful", "neutral")}
-    if all(isinstance(value, int) and value >= 0 for value in counts.values()) and any(counts.values()):
+    counts = {name: entry.get(name, entry.get(f"{name}_count", 0)) for name in ("helpful", "harmful", "neutral")}
+    wrong = [name for name, value in counts.items() if not isinstance(value, int) or isinstance(value, bool) or value < 0]
+    if wrong or (read.id is None and any(counts.values())):
+        yield f"its counts are left out: {f'{wrong[0]} is no count' if wrong else 'it has no id to count for'}"
+    elif read.id is not None and any(counts.values()):
         yield Tally(read.id, **counts)
-    if entry.get("status") in ("invalid", "retired", "deleted"):
+    if read.id is not None and (entry.get("status") in ("invalid", "retired", "deleted") or entry.get("active") is False):
         yield Retire(read.id, "retired where it was imported from")
-
-
-_RULE = re.compile(r"(\s*)(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
-_TITLE = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]*#*")
-
-
-def _markdown_rules(text: str) -> Iterator[Operation]:
-    """Each top-level list entry is a lesson, its nested lines part of it; headings name sections."""
-    rule: list[str] = []
-    section, margin, fenced = "", 0, False
-    for line in re.split(r"\r\n|\n|\r", text):
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        title = None if fenced else _TITLE.fullmatch(line)
-        entry = None if fenced else _RULE.fullmatch(line)
-        if title is not None or (entry is not None and (not rule or len(entry[1]) <= margin)):
-            if rule:
-                yield Add(section, "\n".join(rule).strip())
-            rule = []
-            if title is not None:
-                section = title[1]
-            elif entry is not None:
-                margin, rule = len(entry[1]), [entry[2]]
-        elif rule and line.strip() and (line.startswith((" ", "\t")) or fenced):
-            rule.append(line.strip() if not fenced else line)
-        elif rule and line.strip():
-            rule.append(line)
-        elif rule and not fenced:
-            yield Add(section, "\n".join(rule).strip())
-            rule = []
-    if rule:
-        yield Add(section, "\n".join(rule).strip())
-

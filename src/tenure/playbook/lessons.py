@@ -30,9 +30,13 @@ KINDS: Mapping[str, str] = {
 STATUSES: tuple[str, ...] = ("provisional", "active", "held", "retired")
 
 
+MOST_COUNTED = 10**15 - 1
+"""Largest count, so that counts stay exact as floating-point numbers and short as text."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tallies:
-    """Counts of what happened around a lesson. Never negative when read from a lesson.
+    """Counts of what happened around a lesson. From 0 to `MOST_COUNTED` when read from a lesson.
 
     Attributes:
         helpful, harmful, neutral: runs in which it helped, misled, or made no difference.
@@ -61,7 +65,7 @@ class Tallies:
 
     def floored(self) -> Tallies:
         """The same counts with negative sums (an undone count arriving first) read as 0."""
-        return Tallies(**{name: max(0, getattr(self, name)) for name in TALLY_NAMES})
+        return Tallies(**{name: min(max(0, getattr(self, name)), MOST_COUNTED) for name in TALLY_NAMES})
 
 
 TALLY_NAMES: tuple[str, ...] = tuple(f.name for f in fields(Tallies))

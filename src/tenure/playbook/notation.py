@@ -6,6 +6,7 @@ lessons by section, with counts, conditions and every text in full.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,10 +18,11 @@ from rpds import HashTrieMap
 from tenure.errors import UnreadableInput
 from tenure.playbook.apply import apply
 from tenure.playbook.delta import Delta
-from tenure.playbook.exchange import read_exchange, write_exchange
+from tenure.playbook.exchange import read_exchange, unread_lines, write_exchange
 from tenure.playbook.lessons import TALLY_NAMES, Evidence, Tallies
 from tenure.playbook.records import Admission, Claim, Member, Place, Record, Register, Stamp
 from tenure.playbook.state import Playbook
+from tenure.playbook.wellformed import storable
 
 FORMAT = "playbook/1"
 
@@ -43,28 +45,51 @@ def dumps(playbook: Playbook, form: Form = "json") -> str:
         raise UnreadableInput(f"Playbook form '{form}' is not known. Use json or ace.")
     records = ",\n".join(record_to_json(playbook.records[key]) for key in sorted(playbook.records))
     held = _compact({key: playbook.deltas[key] for key in sorted(playbook.deltas)})
-    return f'{{"tenure":"{FORMAT}","deltas":{held},"records":[\n{records}\n]}}\n' if records else f'{{"tenure":"{FORMAT}","deltas":{held},"records":[]}}\n'
+    inner = f"\n{records}\n" if records else ""
+    return f'{{"tenure":"{FORMAT}","deltas":{held},"records":[{inner}]}}\n'
 
 
 def loads(text: str) -> Playbook:
     """The playbook that a text made by `dumps` holds; the form is told from the text.
 
+    An exchange text becomes one delta, with an id below every ULID, so that whatever is applied
+    afterwards is later. Playbooks of other tools are read by `foreign.read_foreign`.
+
     Raises:
         UnreadableInput: the text is neither form, with the place where reading stopped.
     """
     if not text.lstrip("\ufeff \t\r\n").startswith("{"):
-        operations = read_exchange(text)
-        return apply(Playbook(), Delta("0", operations, author="import")).playbook
+        return _from_exchange(text)
     try:
         held = json.loads(text.lstrip("\ufeff"))
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise UnreadableInput(f"This is not a playbook: {exc}. Playbooks are written by: tenure export --form json") from exc
     if not isinstance(held, dict) or held.get("tenure") != FORMAT:
         raise UnreadableInput(f"This JSON is not a playbook of format {FORMAT}. To read other forms use: tenure import FILE")
     try:
-        return assemble((record_from_json(entry) for entry in held["records"]), held["deltas"])
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as exc:
+        playbook = assemble((_checked(record_from_json(entry)) for entry in held["records"]), _checked_deltas(held["deltas"]))
+        _ = playbook.every_lesson
+    except (KeyError, TypeError, ValueError, AttributeError, LookupError) as exc:
         raise UnreadableInput(f"This playbook is damaged: {type(exc).__name__}: {exc}") from exc
+    return playbook
+
+
+def _from_exchange(text: str) -> Playbook:
+    operations = read_exchange(text)
+    unread = unread_lines(text)
+    if unread and not operations:
+        raise UnreadableInput(
+            f"This is not a playbook: line {unread[0][0]} is {unread[0][1][:80]!r}. To read other forms use: tenure import FILE"
+        )
+    # The id follows from the text, so that no id derived from an earlier reading comes again for another lesson.
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    applied = apply(Playbook(), Delta(f"0-{digest}", operations, author="import"))
+    lost = next((receipt for receipt in applied.receipts if receipt.status == "skipped"), None)
+    if lost is not None:
+        raise UnreadableInput(
+            f"This playbook is damaged: lesson '{lost.id}': {lost.reason}. To read what is sound in it use: tenure import FILE"
+        )
+    return applied.playbook
 
 
 def assemble(records: Iterable[Record], deltas: Mapping[str, str]) -> Playbook:
@@ -129,6 +154,46 @@ def record_from_json(held: Mapping[str, Any] | str) -> Record:
         tallies=Tallies(**entry.get("tallies", {})),
         evidence=tuple(Place(delta, Evidence(run=run, step=step, role=role)) for delta, run, step, role in entry.get("evidence", ())),
     )
+
+
+def _checked(record: Record) -> Record:
+    """The record, if its fields have the types they must have.
+
+    Raises:
+        TypeError: one has not.
+    """
+    texts: list[object] = [record.key]
+    numbers: list[object] = [getattr(record.tallies, name) for name in TALLY_NAMES]
+    admission = record.admission
+    if admission is not None:
+        texts += [getattr(admission, name) for name in ("delta", "section", "digest")]
+        texts += [getattr(admission, name) for name in _ADMISSION_DEFAULTS if name != "tool_order"]
+        texts += admission.tool_order
+    for claim in record.claims:
+        texts += claim
+    for name, register in record.registers.items():
+        texts += [register.stamp.delta, register.at]
+        numbers.append(register.stamp.rank)
+        if name in ("proven", "pinned"):
+            numbers.append(int(register.value is True))
+        elif not (name == "pointer" and register.value is None):
+            texts.append(register.value)
+    for place in record.evidence:
+        texts += [place.delta, place.evidence.run, place.evidence.role]
+        numbers.append(place.evidence.step)
+    wrong = [value for value in texts if not isinstance(value, str) or not storable(value)]
+    wrong += [value for value in numbers if type(value) is not int]
+    if wrong:
+        raise TypeError(f"record '{record.key}' holds {wrong[0]!r} where that cannot be")
+    if admission is None and not record.claims:
+        raise TypeError(f"record '{record.key}' says nothing of how it came to be")
+    return record
+
+
+def _checked_deltas(deltas: object) -> Mapping[str, str]:
+    if not isinstance(deltas, dict) or not all(isinstance(key, str) for key in deltas.values()):
+        raise TypeError("its list of deltas is not ids with their keys")
+    return deltas
 
 
 def _compact(value: object) -> str:

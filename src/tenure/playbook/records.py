@@ -5,9 +5,10 @@ last-writer-wins registers stamped with the id of the delta that wrote them, cou
 places that unite. Which records make up a lesson (aliases and all) is worked out on reading, so
 that the state is a function of the *set* of deltas, whatever their order.
 
-A lesson is a tree of records under a root. A record points to another because a MERGE said so
-(explicit), because an earlier ADD admitted the same text in its section (implicit), or because it
-was imported under a name (implicit, to the record of that name).
+A lesson is a tree of records under a root. A record points to another because a MERGE said so,
+because an earlier ADD admitted the same text in its section, or because it was imported under a
+name (to the record of that name). An imported lesson and its name are one: what a MERGE wrote to
+either counts for both.
 """
 
 from __future__ import annotations
@@ -90,8 +91,9 @@ class Record:
         key: the id: derived for a lesson that an ADD created, the given one for an imported name.
         admission: what the ADD said; none for an imported name.
         claims: records imported under this name, by delta id.
-        registers: `text`, `applies_when`, `life` (live, held, retired), `proven`, `pinned`,
-            `pointer`, `verdict`, `kind`, `about`, `retired_because`. Treated as immutable.
+        registers: `text`, `proposed` (a text that was added held; read where no `text` was
+            written), `applies_when`, `life` (live, held, retired), `proven`, `pinned`, `pointer`,
+            `verdict`, `kind`, `about`, `retired_because`. Treated as immutable.
         tallies: sums; may be negative while an undone count is still to arrive.
         evidence: the earliest places, `EVIDENCE_KEPT` at most, sorted.
     """
@@ -155,31 +157,50 @@ def keep_earliest(places: Iterable[Place]) -> tuple[Place, ...]:
 class _Pointer(NamedTuple):
     target: str
     delta: str
-    explicit: bool
+    kind: str
+    """`merge` (written by a MERGE), `text` (to the first of equal texts) or `name` (to the id it was imported with)."""
 
 
 def _pointer(view: View, key: str) -> _Pointer | None:
     record = view.record(key)
     if record is None:
         return None
-    register = record.registers.get("pointer")
-    if register is not None:
-        return _Pointer(register.value, register.stamp.delta, True) if register.value else None
     admission = record.admission
-    if admission is None:
+    if admission is not None and is_held_by(view, key, admission.name):
+        return _Pointer(admission.name, admission.delta, "name")
+    register = _pointer_register(view, record)
+    if register is not None:
+        return _Pointer(register.value, register.stamp.delta, "merge") if register.value else None
+    if admission is None or admission.name:
         return None
-    if admission.name:
-        name = view.record(admission.name)
-        if name is None or _holder_digest(name) != admission.digest or admission.name == key:
-            return None
-        return _Pointer(admission.name, admission.delta, False)
     head = view.group(admission.group)[0]
-    return _Pointer(head.key, admission.delta, False) if head.key != key else None
+    return _Pointer(head.key, admission.delta, "text") if head.key != key else None
+
+
+def is_held_by(view: View, key: str, name: str) -> bool:
+    """Whether the lesson imported as this record is the one that holds the imported name."""
+    if not name or name == key:
+        return False
+    record, held = view.record(key), view.record(name)
+    return record is not None and record.admission is not None and held is not None and _holder_digest(held) == record.admission.digest
 
 
 def _holder_digest(name: Record) -> str:
     """Digest of the text that holds an imported name: a lesson born with it, else the first claim."""
-    return name.admission.digest if name.admission is not None else name.claims[0].digest
+    if name.admission is not None:
+        return name.admission.digest
+    return name.claims[0].digest if name.claims else ""
+
+
+def _pointer_register(view: View, record: Record) -> Register | None:
+    """The pointer that counts for a record; for a name, also what was written to the records it stands for."""
+    found = record.registers.get("pointer")
+    for claim in record.claims:
+        if claim.digest == _holder_digest(record) and claim.key != record.key:
+            imported = view.record(claim.key)
+            register = imported.registers.get("pointer") if imported is not None else None
+            found = latest(found, register) if register is not None else found
+    return found
 
 
 def root_of(view: View, key: str) -> str:
@@ -197,7 +218,8 @@ def root_of(view: View, key: str) -> str:
         key = pointer.target
         if key in place:
             cycle = range(place[key], len(path))
-            return path[min(cycle, key=lambda i: (pointers[i].delta, path[i]))]
+            # An import and its name are one: no cycle is broken between them while there is another place.
+            return path[min(cycle, key=lambda i: (pointers[i].kind == "name", pointers[i].delta, path[i]))]
 
 
 def _children(view: View, key: str) -> Iterator[tuple[str, _Pointer]]:
@@ -205,10 +227,14 @@ def _children(view: View, key: str) -> Iterator[tuple[str, _Pointer]]:
     if record is None:
         return
     candidates = set(view.pointing(key))
+    for candidate in tuple(candidates):
+        imported = view.record(candidate)
+        if imported is not None and imported.admission is not None:
+            candidates.add(imported.admission.name)
     candidates.update(claim.key for claim in record.claims)
     if record.admission is not None:
         candidates.update(member.key for member in view.group(record.admission.group) if not member.imported)
-    for candidate in sorted(candidates - {key}):
+    for candidate in sorted(candidates - {key, ""}):
         pointer = _pointer(view, candidate)
         if pointer is not None and pointer.target == key:
             yield candidate, pointer
@@ -218,7 +244,7 @@ def component(view: View, root: str) -> dict[str, str]:
     """The records that make up a lesson, each with its gate.
 
     A write to a record counts for the lesson if its delta id is above the record's gate: the
-    greatest delta id among the explicit pointers between it and the root.
+    greatest delta id among the MERGE pointers between it and the root.
     """
     gates = {root: ""}
     waiting = [root]
@@ -226,7 +252,7 @@ def component(view: View, root: str) -> dict[str, str]:
         key = waiting.pop()
         for child, pointer in _children(view, key):
             if child not in gates:
-                gates[child] = max(gates[key], pointer.delta if pointer.explicit else "")
+                gates[child] = max(gates[key], pointer.delta if pointer.kind == "merge" else "")
                 waiting.append(child)
     return gates
 
@@ -249,7 +275,7 @@ def read_lesson(view: View, root: str) -> Lesson:
         if record.tallies:
             tallies += record.tallies
         places.extend(record.evidence)
-        if record.admission is not None and record.admission.name == root:
+        if record.admission is not None and is_held_by(view, key, record.admission.name):
             own.add(key)
     record = view.record(root)
     if record is not None:
@@ -270,16 +296,13 @@ def _compose(
         return default if register is None else register.value
 
     life = value("life", "held" if first.status == "held" else "live")
-    if life == "live":
-        status = "active" if value("proven", False) else "provisional"
-    else:
-        status = life
+    status = ("active" if value("proven", False) else "provisional") if life == "live" else life
     newest = max(registers.values(), key=lambda r: r.stamp, default=None)
     return Lesson(
         id=root,
         section=first.section,
         kind=value("kind", first.kind),
-        text=value("text", ""),
+        text=value("text", value("proposed", "")),
         applies_when=value("applies_when", first.applies_when),
         avoid=first.avoid,
         tool_order=first.tool_order,

@@ -1,7 +1,7 @@
 """Grow and refine: what must go to keep a playbook in bounds, as a delta that can be undone.
 
-Texts are merged only where they say the same: equal content words in the same order, equal numbers,
-identifiers and negations, equal conditions. Wording alone is no ground for a merge: "smallest
+Texts are merged only where they say the same: equal words in the same order, equal numbers,
+identifiers, signs and negations, equal conditions. Wording alone is no ground for a merge: "smallest
 first" and "largest first" are alike and opposite.
 """
 
@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from tenure.playbook.delta import Delta, Merge, Operation, Retire
 from tenure.playbook.evidence import age_in_days, usefulness
-from tenure.playbook.lessons import Lesson, normalised
+from tenure.playbook.lessons import Lesson, Tallies, normalised
 from tenure.playbook.state import Playbook
-from tenure.ranking import STOP_WORDS, estimate_tokens
+from tenure.ranking import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,14 +78,18 @@ def plan_refinement(lessons: Sequence[Lesson], bounds: Bounds, *, at: datetime |
         bounds: caps.
         at: the present moment.
     """
-    merges, gone = _merges(lessons, at)
-    left = [lesson for lesson in lessons if lesson.id not in gone]
-    cost = {lesson.id: lesson_tokens(lesson) for lesson in left}
-    before = sum(lesson_tokens(lesson) for lesson in lessons)
-    evictions, over = _evictions(left, cost, bounds, at)
+    merges = _merges(lessons, at)
+    joined = {one: merge.into for merge in merges for one in merge.ids}
+    counts: dict[str, Tallies] = {}
+    for lesson in lessons:
+        into = joined.get(lesson.id, lesson.id)
+        counts[into] = counts.get(into, Tallies()) + lesson.tallies
+    left = [replace(lesson, tallies=counts[lesson.id]) for lesson in lessons if lesson.id not in joined]
+    evictions, over = _evictions(left, bounds, at)
     evicted = {eviction.id for eviction in evictions}
-    after = sum(tokens for lesson_id, tokens in cost.items() if lesson_id not in evicted)
-    return Plan(merges=tuple(merges), evictions=tuple(evictions), tokens_before=before, tokens_after=after, over=tuple(over))
+    before = sum(map(lesson_tokens, lessons))
+    after = sum(lesson_tokens(lesson) for lesson in left if lesson.id not in evicted)
+    return Plan(merges=merges, evictions=evictions, tokens_before=before, tokens_after=after, over=over)
 
 
 def lesson_tokens(lesson: Lesson) -> int:
@@ -106,46 +110,60 @@ def learned(lesson: Lesson) -> bool:
     return lesson.author.startswith(("extractive", "model:"))
 
 
-def _merges(lessons: Sequence[Lesson], at: datetime | None) -> tuple[list[Merge], set[str]]:
+def _merges(lessons: Sequence[Lesson], at: datetime | None) -> tuple[Merge, ...]:
     alike: defaultdict[tuple[str, ...], list[Lesson]] = defaultdict(list)
     for lesson in lessons:
         alike[meaning_key(lesson)].append(lesson)
     merges: list[Merge] = []
-    gone: set[str] = set()
     for same in alike.values():
-        if len(same) < 2:
+        # What stays: what is protected before what was learned, what is proven before what is not, then the most useful.
+        first, *others = sorted(
+            same, key=lambda one: (not one.pinned, learned(one), one.status != "active", -_lower(one, at), one.created, one.id)
+        )
+        others = [one for one in others if not one.pinned]
+        if not others:
             continue
-        first, *others = sorted(same, key=lambda one: (not one.pinned, -_lower(one, at), one.created, one.id))
         exact = all(normalised(one.text) == normalised(first.text) for one in others)
-        reason = "the same text" if exact else "the same statement: equal content words in the same order, equal figures and conditions"
+        reason = "the same text" if exact else "the same statement: equal words in the same order, equal figures, signs and conditions"
         merges.append(Merge(tuple(one.id for one in others), first.id, reason=reason))
-        gone.update(one.id for one in others)
-    return sorted(merges, key=lambda merge: merge.into), gone
+    return tuple(sorted(merges, key=lambda merge: merge.into))
 
 
-_TOKEN = re.compile(r"[^\W_]+(?:[._/:+#@&'\-]+[^\W_]+)*|[^\w\s]", re.UNICODE)
-_KEPT_STOP_WORDS = frozenset("no nor not only before after until from to into over under more than once again all any out up down if while".split())
-_DROPPED = STOP_WORDS - _KEPT_STOP_WORDS
-_PUNCTUATION = frozenset(".,;:!?'\"`()[]*_")
+_DROPPED = frozenset(("the", "please"))
+# One mark that ends a word or sentence. After a single letter or a figure `!` is a sign, not a mark.
+_END_MARK = re.compile(r"(?:(?<=[^\W\d_]{2})[!！]|(?<=[\w)\]}\"'`”’»])[.,;:。，；：、])$")
+_QUOTED = re.compile(r"""([`'"])([^\s`'"]+)\1|[“«‘]([^\s“”«»‘’]+)[”»’]""")
 
 
 def meaning_key(lesson: Lesson) -> tuple[str, ...]:
     """What must be equal for two lessons to say the same.
 
-    Content words in order (stop words that carry no sense left out, case kept where it is not the
-    first of a sentence), with figures, identifiers, operators and negations as they stand, and the
-    conditions. Deliberately strict: a missed merge costs tokens, a wrong one costs knowledge.
+    The words in order, with figures, identifiers, operators, brackets and negations as they stand,
+    and the conditions; left out are "the" and "please", the mark that ends a word, quotes around
+    one word, and the capital that begins a sentence. Deliberately strict: a missed merge costs
+    tokens, a wrong one costs knowledge.
     """
-    return (*_content(lesson.text), "\x1f", *_content(lesson.applies_when), "\x1f", *_content(lesson.avoid), *lesson.tool_order)
+    parts: list[str] = [str(lesson.kind == "prohibition"), lesson.about]
+    for text in (lesson.text, lesson.applies_when, lesson.avoid):
+        parts += [*_content(text), "\x1f"]
+    return (*parts, *lesson.tool_order)
 
 
 def _content(text: str) -> list[str]:
     kept: list[str] = []
-    for token in _TOKEN.findall(normalised(text)):
-        plain = token[0].lower() + token[1:] if token[1:].islower() or len(token) == 1 else token
-        if plain in _DROPPED or plain in _PUNCTUATION:
-            continue
-        kept.append(plain)
+    begins = True
+    for written in normalised(text).split(" "):
+        mark = _END_MARK.search(written)
+        word = written[: mark.start()] if mark else written
+        quoted = _QUOTED.fullmatch(word)
+        if quoted:
+            kept.append(quoted[2] or quoted[3])
+        else:
+            plain = word.lower() if begins and word[1:].islower() else word
+            if plain not in _DROPPED:
+                kept.append(plain)
+        # After an abbreviation such as "e.g." the sentence goes on.
+        begins = mark is not None and mark[0] in ".!:。！：" and "." not in word
     return kept
 
 
@@ -153,27 +171,40 @@ def _lower(lesson: Lesson, at: datetime | None) -> float:
     return usefulness(lesson.tallies, age_days=age_in_days(lesson, at)).lower
 
 
-def _evictions(lessons: list[Lesson], cost: dict[str, int], bounds: Bounds, at: datetime | None) -> tuple[list[Retire], list[str]]:
-    order = sorted((lesson for lesson in lessons if learned(lesson) and not lesson.pinned), key=lambda one: (_lower(one, at), one.updated, one.id))
+def _evictions(lessons: Sequence[Lesson], bounds: Bounds, at: datetime | None) -> tuple[tuple[Retire, ...], tuple[str, ...]]:
+    sure = {lesson.id: _lower(lesson, at) for lesson in lessons}
+    order = sorted((one for one in lessons if learned(one) and not one.pinned), key=lambda one: (sure[one.id], one.updated, one.id))
     sizes: defaultdict[str, int] = defaultdict(int)
     for lesson in lessons:
         sizes[lesson.section] += 1
-    total = sum(cost.values())
-    section_goal = {name: int(bounds.lessons_per_section * bounds.fill) for name, size in sizes.items() if size > bounds.lessons_per_section}
-    token_goal = int(bounds.tokens * bounds.fill) if total > bounds.tokens else None
-    found: list[Retire] = []
+    found: dict[str, Retire] = {}
+    # Sections first: what leaves them may be all that the tokens need.
+    crowded = {name: _goal(bounds.lessons_per_section, bounds.fill) for name, size in sizes.items() if size > bounds.lessons_per_section}
     for lesson in order:
-        name = lesson.section
-        crowded = name in section_goal and sizes[name] > section_goal[name]
-        heavy = token_goal is not None and total > token_goal
-        if not crowded and not heavy:
-            continue
-        bound = f"section '{name}' holds more than {bounds.lessons_per_section} lessons" if crowded else f"the scope holds more than {bounds.tokens} tokens"
-        t = lesson.tallies
-        found.append(Retire(lesson.id, f"{bound}; least sure to help ({_lower(lesson, at):.2f}: helpful {t.helpful}, harmful {t.harmful}, support {t.support})"))
-        sizes[name] -= 1
-        total -= cost[lesson.id]
-    over = [f"section '{name}' stays at {sizes[name]} lessons: the rest is pinned, imported or written by a person" for name in sorted(section_goal) if sizes[name] > bounds.lessons_per_section]
-    if token_goal is not None and total > bounds.tokens:
-        over.append(f"the scope stays at {total} tokens: the rest is pinned, imported or written by a person")
-    return found, over
+        if lesson.section in crowded and sizes[lesson.section] > crowded[lesson.section]:
+            found[lesson.id] = _eviction(lesson, sure, f"section '{lesson.section}' holds more than {bounds.lessons_per_section} lessons")
+            sizes[lesson.section] -= 1
+    total = sum(lesson_tokens(lesson) for lesson in lessons if lesson.id not in found)
+    token_goal = _goal(bounds.tokens, bounds.fill) if total > bounds.tokens else total
+    for lesson in order:
+        if lesson.id not in found and total > token_goal:
+            found[lesson.id] = _eviction(lesson, sure, f"the scope holds more than {bounds.tokens} tokens")
+            total -= lesson_tokens(lesson)
+    rest = "the rest is pinned, imported or written by a person"
+    over = [
+        f"section '{name}' stays at {sizes[name]} lessons: {rest}" for name in sorted(crowded) if sizes[name] > bounds.lessons_per_section
+    ]
+    if total > bounds.tokens:
+        over.append(f"the scope stays at {total} tokens: {rest}")
+    return tuple(found.values()), tuple(over)
+
+
+def _eviction(lesson: Lesson, sure: Mapping[str, float], bound: str) -> Retire:
+    t = lesson.tallies
+    counts = f"{sure[lesson.id]:.2f}: helpful {t.helpful}, harmful {t.harmful}, support {t.support}"
+    return Retire(lesson.id, f"{bound}; least sure to help ({counts})")
+
+
+def _goal(bound: int, fill: float) -> int:
+    """What refine goes down to; never to nothing where the bound leaves room for one."""
+    return max(min(bound, 1), int(bound * fill))

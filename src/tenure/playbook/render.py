@@ -23,7 +23,9 @@ TAIL_SHARE = 0.25
 
 INTRODUCTION = "Lessons from earlier runs. Follow those whose conditions hold; name the ids you used."
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+# Made visible: control characters, direction overrides, and characters that are there but show nothing (among them
+# the tag characters that can carry a hidden text). Joiners stay: Persian, Hindi and many emoji are written with them.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
 _OWN_TAG = re.compile(r"<(?=\s*/?\s*tenure)", re.IGNORECASE)
 
 
@@ -77,7 +79,9 @@ class Rendered:
     rebuilt: str = field(default="")
 
 
-def render(playbook: Playbook, core: Core | None = None, core_tokens: int = CORE_TOKENS, *, at: datetime | None = None, rebuild: str = "") -> Rendered:
+def render(
+    playbook: Playbook, core: Core | None = None, core_tokens: int = CORE_TOKENS, *, at: datetime | None = None, rebuild: str = ""
+) -> Rendered:
     """The stable part of a prompt.
 
     Args:
@@ -110,7 +114,7 @@ def lesson_block(lesson: Lesson, shown_id: str | None = None) -> str:
         lesson: the lesson.
         shown_id: its id as shown; none shows it whole.
     """
-    parts = [f"- [{shown_id or lesson.id}] {defused(lesson.text)}"]
+    parts = [f"- [{defused(shown_id or lesson.id)}] {defused(lesson.text)}"]
     if lesson.applies_when:
         parts.append(f"  Applies when: {defused(lesson.applies_when)}")
     if lesson.avoid:
@@ -121,8 +125,13 @@ def lesson_block(lesson: Lesson, shown_id: str | None = None) -> str:
 def defused(text: str) -> str:
     """A text that cannot be taken for structure: further lines marked, control characters visible, own tags broken."""
     plain = text.strip().replace("\r\n", "\n").replace("\r", "\n")
-    plain = _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", plain)
+    plain = _CONTROL.sub(_visible, plain)
     return _OWN_TAG.sub("‹", plain).replace("\n", "\n  | ")
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def _build(lessons: Sequence[Lesson], core: Core | None, core_tokens: int, at: datetime | None, reason: str) -> Rendered:
@@ -132,49 +141,57 @@ def _build(lessons: Sequence[Lesson], core: Core | None, core_tokens: int, at: d
     ids = short_ids([lesson.id for lesson in lessons])
     chosen: list[tuple[Lesson, Line]] = []
     left_out: set[str] = set()
-    room = core_tokens
+    headed: set[str] = set()
+    room = core_tokens - estimate_tokens(INTRODUCTION)
     for lesson in sorted(lessons, key=rank):
         line = Line(id=lesson.id, section=lesson.section, text=lesson_block(lesson, ids[lesson.id]))
-        cost = estimate_tokens(line.text)
+        cost = estimate_tokens(line.text) + (0 if lesson.section in headed else estimate_tokens(_heading(lesson.section)))
         if cost <= room:
             chosen.append((lesson, line))
+            headed.add(lesson.section)
             room -= cost
         else:
             left_out.add(lesson.id)
-    before = {line.id: place for place, line in enumerate((*core.lines, *core.tail))} if core is not None else {}
+    before: dict[str, int] = {}
+    for place, line in enumerate((*core.lines, *core.tail) if core is not None else ()):
+        before.setdefault(line.id, place)
     # Usefulness decides membership only: what was shown before keeps its order, newcomers follow by age.
     chosen.sort(key=lambda pair: (pair[0].section, before.get(pair[0].id, len(before)), pair[0].created, pair[0].id))
     return _rendered(Core(lines=tuple(line for _, line in chosen), left_out=frozenset(left_out)), reason)
 
 
+def _heading(section: str) -> str:
+    return f"## {defused(section)}"
+
+
 def _with_tail(lessons: Sequence[Lesson], core: Core) -> Core:
     """The core with lines appended for what changed since it was last shown."""
-    latest: dict[str, str] = {}
-    for line in (*core.lines, *core.tail):
-        latest[line.id] = line.text
+    latest = {line.id: line for line in (*core.lines, *core.tail)}
     live = {lesson.id: lesson for lesson in lessons}
     ids = short_ids([*live, *latest])
     tail = list(core.tail)
-    for shown in latest:
-        gone = f"- [{ids[shown]}] no longer applies."
-        if shown not in live and latest[shown] != gone:
-            tail.append(Line(id=shown, section="", text=gone))
+    for shown, line in latest.items():
+        if shown not in live and line.section:
+            tail.append(Line(id=shown, section="", text=f"- [{defused(ids[shown])}] no longer applies."))
     for lesson in sorted(lessons, key=lambda one: (one.created, one.id)):
         if lesson.id in core.left_out:
             continue
-        said = latest.get(lesson.id)
+        block, said = lesson_block(lesson, ids[lesson.id]), latest.get(lesson.id)
         if said is None:
-            tail.append(Line(id=lesson.id, section=lesson.section, text=lesson_block(lesson, ids[lesson.id])))
-        elif _body(said) != _body(lesson_block(lesson)):
-            text = lesson_block(lesson, ids[lesson.id]).replace("] ", "] (replaces the earlier text) ", 1)
-            if _body(said) != _body(text):
-                tail.append(Line(id=lesson.id, section=lesson.section, text=text))
+            tail.append(Line(id=lesson.id, section=lesson.section, text=block))
+        # The id it is shown under may get longer over time; that alone is nothing to say.
+        elif _body(said.text) not in (_body(block), _body(_replacing(block))):
+            tail.append(Line(id=lesson.id, section=lesson.section, text=_replacing(block)))
     return replace(core, tail=tuple(tail))
 
 
 def _body(block: str) -> str:
-    """A block without the id it is shown under, which may get shorter or longer over time."""
-    return block.partition("] ")[2].removeprefix("(replaces the earlier text) ")
+    """A block without the id it is shown under."""
+    return block.partition("] ")[2]
+
+
+def _replacing(block: str) -> str:
+    return block.replace("] ", "] (replaces the earlier text) ", 1)
 
 
 def _size(lines: Iterable[Line]) -> int:
@@ -186,7 +203,7 @@ def _rendered(core: Core, reason: str) -> Rendered:
     section = None
     for line in core.lines:
         if line.section != section:
-            parts.append(f"## {line.section}")
+            parts.append(_heading(line.section))
             section = line.section
         parts.append(line.text)
     if core.tail:

@@ -159,7 +159,7 @@ class Outcome:
         noise = abs(spread) if spread is not None else 0.05 * abs(baseline)
         gain = (value - baseline) if higher_is_better else (baseline - value)
         said = f"{value:g} against a baseline of {baseline:g}" + (f"; {feedback}" if feedback else "")
-        if abs(gain) <= noise:
+        if not abs(gain) > noise:  # also where a figure is missing (not a number)
             return cls(feedback=f"{said} (within the noise of {noise:g})", signal="environment", at=at)
         return cls(success=gain > 0, feedback=said, signal="environment", at=at)
 

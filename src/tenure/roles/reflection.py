@@ -66,6 +66,9 @@ class Reflection:
         situation, root_cause: what the run was about and why it went as it did; may be empty.
         author: `extractive` or `model:NAME`.
         rounds: refinement rounds a model took; 0 for plain code.
+        dropped: what was said and not taken over, each with the reason.
+        failed_reply: a later round's reply that could not be read, verbatim; the reflection is then
+            that of the round before. Empty if every reply was read.
     """
 
     run: str
@@ -75,3 +78,5 @@ class Reflection:
     root_cause: str = ""
     author: str = "extractive"
     rounds: int = 0
+    dropped: tuple[str, ...] = ()
+    failed_reply: str = ""

@@ -1,0 +1,99 @@
+"""Runs the benchmarks of this folder and writes a report of each.
+
+    python benchmarks/run.py                                    small sizes, to see that they run
+    python benchmarks/run.py --full --reports benchmarks/reports   what `make bench` does
+    python benchmarks/run.py playbook                           one of them
+
+A benchmark is a file `bench_NAME.py` with `measure(*, full: bool)`, which returns figures by name. A name ends in
+its unit: `_ms`, `_s`, `_mb`, `_per_s`. Figures are medians unless the file's docstring says otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
+
+import tenure
+
+FOLDER = Path(__file__).resolve().parent
+
+Figures = Mapping[str, float | int | str]
+
+
+def main() -> int:
+    """Run what was asked for; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="benchmarks to run; none means all")
+    parser.add_argument("--full", action="store_true", help="the sizes that reports are about")
+    parser.add_argument("--reports", type=Path, help="folder for a JSON and a Markdown file of each")
+    asked = parser.parse_args()
+    known = benchmarks()
+    unknown = sorted(set(asked.names) - set(known))
+    if unknown:
+        print(f"No benchmark is called {', '.join(unknown)}. There are: {', '.join(known)}", file=sys.stderr)
+        return 2
+    for name in asked.names or known:
+        module = load(known[name])
+        figures: Figures = module.measure(full=asked.full)
+        print(as_markdown(name, module, figures, full=asked.full))
+        if asked.reports:
+            write_reports(asked.reports, name, module, figures, full=asked.full)
+    return 0
+
+
+def benchmarks() -> dict[str, Path]:
+    """Every benchmark by name, sorted."""
+    return {path.stem.removeprefix("bench_"): path for path in sorted(FOLDER.glob("bench_*.py"))}
+
+
+def load(path: Path) -> ModuleType:
+    """A benchmark's module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def conditions(*, full: bool) -> dict[str, str | int | bool]:
+    """What the figures depend on besides the code."""
+    return {
+        "at": datetime.now(UTC).date().isoformat(),
+        "tenure": tenure.__version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processors": os.cpu_count() or 0,
+        "full": full,
+    }
+
+
+def as_markdown(name: str, module: ModuleType, figures: Figures, *, full: bool) -> str:
+    """A report for people."""
+    said = conditions(full=full)
+    rows = "\n".join(
+        f"| {figure} | {value:,.3g} |" if isinstance(value, float) else f"| {figure} | {value} |" for figure, value in figures.items()
+    )
+    about = (module.__doc__ or "").strip()
+    where = f"Tenure {said['tenure']}, Python {said['python']}, {said['system']}, {said['processors']} processors, {said['at']}"
+    return f"# {name}\n\n{about}\n\n{where}{'' if full else '; small sizes'}.\n\n| figure | value |\n|---|---|\n{rows}\n"
+
+
+def write_reports(folder: Path, name: str, module: ModuleType, figures: Figures, *, full: bool) -> None:
+    """The report as JSON and as Markdown."""
+    folder.mkdir(parents=True, exist_ok=True)
+    report = {"benchmark": name, "conditions": conditions(full=full), "figures": dict(figures)}
+    (folder / f"{name}.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    (folder / f"{name}.md").write_text(as_markdown(name, module, figures, full=full), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""The hash chain of admitted deltas, with texts that can be forgotten.
+
+A ledger record is a delta whose free texts are replaced by salted digests. The texts lie beside it in rows
+of their own; forgetting one deletes its row with the salt, and the chain still verifies, because it never
+held the text. Without its salt a digest says nothing about a text, not even whether a guess is right.
+
+Pure functions: salts come in from outside. The store appends and reads; who may append is its affair.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+FREE_TEXTS = frozenset({"text", "applies_when", "avoid", "about", "reason", "note", "section"})
+"""Fields of a delta and of its operations that hold what somebody wrote. All others are ids, fixed words and numbers."""
+
+FORGOTTEN = "[forgotten]"
+"""What stands where a forgotten text was."""
+
+SALT_LEAST = 16
+"""Fewest characters of a salt: 64 bits as hexadecimal digits. Use 32 or more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedText:
+    """A free text that was taken out of a ledger record.
+
+    Attributes:
+        digest: SHA-256 of salt and text, 64 hexadecimal digits; what the record holds instead.
+        salt: as it came from outside. Must be deleted together with the text.
+        text: verbatim; may hold anything, lone surrogates too.
+    """
+
+    digest: str
+    salt: str
+    text: str
+
+    @property
+    def genuine(self) -> bool:
+        """Whether the text is the one that was sealed."""
+        return digest_of(self.salt, self.text) == self.digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """A delta as the ledger keeps it.
+
+    Attributes:
+        payload: canonical JSON (ASCII, sorted names, no blanks) with `{"t": digest}` in place of each free text.
+        texts: what was taken out, in the order in which it stands in the delta.
+    """
+
+    payload: str
+    texts: tuple[SealedText, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One link of a chain.
+
+    Attributes:
+        seq: its number, from 1, without gaps.
+        previous: digest of the link before it; empty for the first.
+        payload: as sealed.
+        digest: `chain(previous, payload)`.
+    """
+
+    seq: int
+    previous: str
+    payload: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What `verify` found.
+
+    Attributes:
+        ok: whether every link holds and the chain ends where its head says.
+        broken_at: number of the first broken link; none if there is none.
+        reason: what is wrong with it, in one sentence; empty if nothing is.
+        checked: how many links hold, counted from the first.
+    """
+
+    ok: bool
+    broken_at: int | None = None
+    reason: str = ""
+    checked: int = 0
+
+
+def digest_of(salt: str, text: str) -> str:
+    """SHA-256 of salt and text, as 64 hexadecimal digits."""
+    return hashlib.sha256((salt + text).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def seal(delta: Mapping[str, Any], salt_of: Callable[[int], str]) -> Sealed:
+    """Take the free texts out of a delta.
+
+    Args:
+        delta: its JSON object, with `operations` as a list of objects.
+        salt_of: a fresh random salt for the text of this number, from 0.
+
+    Raises:
+        ValueError: a salt is shorter than `SALT_LEAST`, or the delta holds what JSON has no form for.
+    """
+    texts: list[SealedText] = []
+
+    def sealed(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {"v": dict(value)}  # no text, but alike to what stands for one
+        if not isinstance(value, str) or not value:
+            return value
+        salt = salt_of(len(texts))
+        if len(salt) < SALT_LEAST:
+            raise ValueError(f"A salt of {len(salt)} characters can be guessed; give at least {SALT_LEAST}.")
+        texts.append(SealedText(digest=digest_of(salt, value), salt=salt, text=value))
+        return {"t": texts[-1].digest}
+
+    return Sealed(payload=canonical(_through_texts(delta, sealed)), texts=tuple(texts))
+
+
+def unseal(payload: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    """The delta that was sealed, with `FORGOTTEN` for each text that is no longer there.
+
+    Args:
+        payload: as `seal` made it.
+        texts: texts by digest.
+
+    Raises:
+        ValueError: the payload is no JSON object.
+    """
+
+    def opened(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return value["v"] if "v" in value else texts.get(value.get("t", ""), FORGOTTEN)
+
+    delta = json.loads(payload)
+    if not isinstance(delta, dict):
+        raise ValueError("A ledger record must be a JSON object.")
+    return _through_texts(delta, opened)
+
+
+def _through_texts(delta: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    changed = {name: change(value) if name in FREE_TEXTS else value for name, value in delta.items()}
+    operations = delta.get("operations")
+    if isinstance(operations, list | tuple):
+        changed["operations"] = [
+            {name: change(value) if name in FREE_TEXTS else value for name, value in operation.items()} if isinstance(operation, Mapping) else operation
+            for operation in operations
+        ]
+    return changed
+
+
+def canonical(value: Any) -> str:
+    """The one JSON text of a value: ASCII, sorted names, no blanks.
+
+    Raises:
+        ValueError: it holds infinities or no-numbers, which JSON has no form for.
+    """
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def chain(previous: str, payload: str) -> str:
+    """The digest of a link: SHA-256 over the digest before it (empty for the first link), a line end, and its payload."""
+    return hashlib.sha256(f"{previous}\n{payload}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def verify(records: Iterable[Record], head: tuple[int, str]) -> Verdict:
+    """Whether a chain is whole: nothing changed, removed, put in, reordered or cut off at either end.
+
+    Args:
+        records: all links of one writer, ordered by number. Read once, so they may be streamed.
+        head: how many links there are and the digest of the last (empty for none), as the head row says.
+    """
+    last, count = "", 0
+    for record in records:
+        expected = count + 1
+        reason = _fault(record, expected, last)
+        if reason:
+            return Verdict(ok=False, broken_at=expected, reason=reason, checked=count)
+        last, count = record.digest, expected
+    heads, digest = head
+    if count < heads:
+        missing = f"link {count + 1} is" if heads == count + 1 else f"links {count + 1} to {heads} are"
+        return Verdict(ok=False, broken_at=count + 1, reason=f"{missing} missing at the end: the head row counts {heads}", checked=count)
+    if count > heads:
+        return Verdict(ok=False, broken_at=heads + 1, reason=f"the head row counts {heads}, and {count} links are there", checked=heads)
+    if digest != last:
+        return Verdict(ok=False, broken_at=max(count, 1), reason="the head row names another digest than the last link has", checked=max(0, count - 1))
+    return Verdict(ok=True, checked=count)
+
+
+def _fault(record: Record, expected: int, last: str) -> str:
+    """What is wrong with a link, in one sentence; empty if nothing is."""
+    if record.seq > expected:
+        missing = f"link {expected} is" if record.seq == expected + 1 else f"links {expected} to {record.seq - 1} are"
+        return f"{missing} missing: link {record.seq} follows"
+    if record.seq < expected:
+        return f"link {record.seq} stands where link {expected} should"
+    if record.previous != last:
+        return "it does not follow from the link before it: one of the two was changed, put in or moved"
+    if record.digest != chain(record.previous, record.payload):
+        return "its payload or its digest was changed"
+    return ""

@@ -1,0 +1,255 @@
+"""Payment cards, bank accounts, mail addresses, phone and social security numbers in a text.
+
+Numbers are judged by their check digits, their grouping and the word beside them, because order numbers,
+dates, amounts and ids look much like them.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterator
+
+Span = tuple[int, int, str]
+
+NOT_ASCII = "\x7f"
+"""What stands for a letter outside ASCII in an `ascii_image`."""
+
+
+def ascii_image(text: str) -> str:
+    """A text of the same length in which each character outside ASCII is `NOT_ASCII`.
+
+    Rules look for their anchors here: place by place it is the same text, and one byte a character,
+    which makes looking some ten times as fast as in a text with a single character of a wider sort.
+    """
+    if text.isascii():
+        return text
+    image = text.replace("?", "\x1a").encode("ascii", "replace").decode("ascii")  # the coder writes `?` for what it cannot code
+    return image.replace("?", NOT_ASCII).replace("\x1a", "?")
+
+
+def find_wide(image: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each row of characters outside ASCII, in an `ascii_image`."""
+    place = image.find(NOT_ASCII)
+    while place >= 0:
+        found = _WIDE.match(image, place)
+        end = found.end() if found is not None else place + 1
+        yield place, end
+        place = image.find(NOT_ASCII, end)
+
+
+_WIDE = re.compile(NOT_ASCII + "++")
+_LOCAL = string.ascii_letters + string.digits + "._%+'-" + "".join(chr(c) for c in range(0xC0, 0x250) if c not in (0xD7, 0xF7))
+_DOMAIN = re.compile(r"(?:[A-Za-z0-9\u00c0-\u024f](?:[A-Za-z0-9\u00c0-\u024f-]{0,62})\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_(\[-])")
+_FILE_ENDINGS = frozenset("png jpg jpeg gif svg webp ico js ts jsx tsx mjs css html htm json yaml yml toml txt md py rb rs go java c h cpp cs php sh lock zip gz tar pdf csv log sql xml".split())
+_CODE_WORDS = frozenset("transpose weight weights shape values value dot mean sum self data grad reshape view item items size dtype name names param params".split())
+_REMOTE_COMMAND = re.compile(r"\b(?:ssh|scp|sftp|rsync|mosh)\b[^\n]{0,60}\Z")
+
+
+def find_emails(text: str) -> Iterator[Span]:
+    """Mail addresses. Logins of remote commands, versions (`pkg@1.2`) and addresses of repositories are none."""
+    at = text.find("@")
+    while at >= 0:
+        found = _DOMAIN.match(text, at + 1)
+        if found is not None and (start := _local_start(text, at)) < at and _is_address(text, start, at, found):
+            yield start, found.end(), "email"
+            at = text.find("@", found.end())
+        else:
+            at = text.find("@", at + 1)
+
+
+def _local_start(text: str, at: int) -> int:
+    chunk = text[max(0, at - 64) : at]
+    local = chunk[len(chunk.rstrip(_LOCAL)) :]
+    start = at - len(local)
+    if start and text[start - 1] == "\\" and local[:1] in ("n", "r", "t"):  # `\n` of a text inside a JSON string
+        start += 1
+    while start < at and text[start] in ".'-%+":
+        start += 1
+    return start
+
+
+def _is_address(text: str, start: int, at: int, domain: re.Match[str]) -> bool:
+    local, name = text[start:at], domain.group()
+    ending = name.rpartition(".")[2].lower()
+    if ending in _FILE_ENDINGS or ending in _CODE_WORDS or (len(local) == 1 and name.find(".") == 1 and len(ending) > 3):
+        return False
+    after = text[domain.end() : domain.end() + 2]
+    if after in (":/", ":~") or (local == "git" and after[:1] in (":", "/", "")):
+        return False
+    before = text[max(0, start - 80) : start]
+    scheme = before.rfind("://")
+    if scheme >= 0 and not any(c in " \t\n/\"'<>`" for c in before[scheme + 3 :]):
+        return False  # the login of an address, which has its own rule
+    return _REMOTE_COMMAND.search(before) is None
+
+
+_NUMBER = re.compile(r"[0-9][0-9 .-]{11,}+")
+_CARD = re.compile(
+    r"(?<![\w.+])(?<![0-9]-)(?:[0-9]{13,19}|[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{4}(?:\1[0-9]{3})?|[0-9]{4}([ -])[0-9]{6}\2[0-9]{4,5})(?![\w+]|[.-][0-9])"
+)
+_ISSUERS = (
+    (re.compile(r"4"), (13, 16, 19)),
+    (re.compile(r"5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720"), (16,)),
+    (re.compile(r"3[47]"), (15,)),
+    (re.compile(r"30[0-5]|3095|36|3[89]"), (14, 16, 19)),
+    (re.compile(r"6011|64[4-9]|65"), (16, 19)),
+    (re.compile(r"35(?:2[89]|[3-8])"), (16, 17, 18, 19)),
+    (re.compile(r"62|81"), (16, 17, 18, 19)),
+    (re.compile(r"5018|5020|5038|5893|6304|6759|676[1-3]"), (16, 18, 19)),
+)
+_PHONE = re.compile(r"(?<![\w.+/#=-])(?:1[-. ])?[0-9]{3}([-.])[0-9]{3}\1[0-9]{4}(?![\w/-]|\.[0-9])")
+_NOT_A_PHONE = re.compile(r"(?:order|invoice|ticket|ref|reference|id|sku|part|serial|isbn|case|tracking|account|acct|batch|lot|model|version|no|nr|number)[\s.:#=\"']{0,6}\Z")
+
+
+def find_numbers(text: str) -> Iterator[Span]:
+    """Payment cards (by issuer, length, grouping and Luhn digit), bank accounts in groups, and phone numbers as `555-123-4567`."""
+    for run in _NUMBER.finditer(text):
+        start = run.start()
+        end = start + len(run.group().rstrip(" .-"))
+        if end - start >= 13:
+            for card in _CARD.finditer(text, start, end):
+                digits = card.group().replace(" ", "").replace("-", "")
+                if _followed_by_more(text, card.end(), end):
+                    continue
+                if is_card(digits):
+                    yield card.start(), card.end(), "card"
+            account = _grouped_account_near(text, start)
+            if account is not None:
+                yield account
+        for phone in _PHONE.finditer(text, start, end):
+            if not _followed_by_more(text, phone.end(), end) and _NOT_A_PHONE.search(text[max(0, phone.start() - 24) : phone.start()].lower()) is None:
+                yield phone.start(), phone.end(), "phone"
+
+
+def _followed_by_more(text: str, place: int, end: int) -> bool:
+    """Whether a number that ends where its run of digits ends goes on behind it, as in `4111111111111111a`."""
+    return place == end and place < len(text) and (text[place].isalnum() or text[place] == "_")
+
+
+def is_card(digits: str) -> bool:
+    """Whether a row of digits is a card number: an issuer's prefix, a length it uses, and the Luhn check digit."""
+    if not any(len(digits) in lengths and prefix.match(digits) for prefix, lengths in _ISSUERS):
+        return False
+    if len(set(digits)) == 1 or not _luhn(digits):
+        return False
+    return len(digits) != 13 or not _is_article_number(digits)
+
+
+def _luhn(digits: str) -> bool:
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        value = int(digit)
+        if place % 2:
+            value = value * 2 - 9 if value > 4 else value * 2
+        total += value
+    return total % 10 == 0
+
+
+def _is_article_number(digits: str) -> bool:
+    """Whether 13 digits are an EAN, by its own check digit."""
+    total = sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(digits))
+    return total % 10 == 0
+
+
+_ACCOUNT = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}(?![A-Za-z0-9])")
+_GROUPED_ACCOUNT = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,3})?(?![A-Za-z0-9])")
+
+
+def is_account(text: str) -> bool:
+    """Whether a text without spaces is an IBAN, by its remainder modulo 97."""
+    if not 15 <= len(text) <= 34:
+        return False
+    turned = text[4:] + text[:4]
+    return int("".join(str(int(c, 36)) for c in turned)) % 97 == 1
+
+
+def _grouped_account_near(text: str, start: int) -> Span | None:
+    for found in _GROUPED_ACCOUNT.finditer(text, max(0, start - 10), min(len(text), start + 44)):
+        whole = found.group()
+        while len(whole) >= 15:  # a following word of four capitals may have been taken in
+            if is_account(whole.replace(" ", "")):
+                return found.start(), found.start() + len(whole), "bank-account"
+            whole = whole.rpartition(" ")[0]
+    return None
+
+
+def find_accounts(text: str, start: int, end: int) -> Iterator[Span]:
+    """IBANs written without spaces, inside a run of letters and digits."""
+    for found in _ACCOUNT.finditer(text, start, end):
+        if is_account(found.group()):
+            yield found.start(), found.end(), "bank-account"
+
+
+_ABROAD = re.compile(r"\+[1-9][0-9]{0,14}(?:(?:[ .\-/\u00a0]|\)[ -]?| ?\()[0-9]{1,5}(?![0-9])){0,6}(?![\w%]|[.,:][0-9])")
+_PAREN = re.compile(r"\([0-9]{3}\)[ -]?[0-9]{3}[-. ]?[0-9]{4}(?![\w-])")
+_DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}|(?<![0-9])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![0-9])")
+_PHONE_WORDS = ("phone", "mobile", "tel")
+_FOREIGN_PHONE = re.compile("\u7535\u8bdd|\u624b\u673a|\u96fb\u8a71|\u643a\u5e2f|\uc804\ud654|\ud734\ub300\ud3f0|[\u0422\u0442]\u0435\u043b\u0435\u0444\u043e\u043d|[Tt]\u00e9l|[Tt]el\u00e9fono")
+_BESIDE_WORD = re.compile(
+    r"(?:e?fon[eo]?|\u00e9phone|\u53f7|\u756a\u53f7|\ubc88\ud638)?(?:[_ -]?(?:[Nn]umber|num|[Nn]o|[Nn]r|[Nn]ummer|NUMBER))?[\"'\\]{0,3}\.?"
+    r"(?:\s{0,3}[:=#\uff1a]|[ ](?:is|at|number))?\s{0,3}[\"'\\]{0,3}(?P<v>\+?\(?[0-9][0-9 ().\-/]{5,20}[0-9])(?![\w]|\.[0-9])"
+)
+_SOCIAL = re.compile(r"(?:\bssn|social security(?: (?:number|no\.?|num))?)[\"'\\]{0,3}(?:\s{0,3}[:=#]|[ ]is)?\s{0,3}[\"'\\]{0,3}(?P<v>[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4})(?![\w-])")
+
+
+def find_phones(text: str, lower: str) -> Iterator[Span]:
+    """Phone numbers: international ones, `(555) 123-4567`, and rows of digits beside a word such as "phone".
+
+    Args:
+        text: any text.
+        lower: its `ascii_image` in small letters.
+    """
+    place = text.find("+")
+    while place >= 0:
+        found = _ABROAD.match(text, place)
+        length = _length_abroad(found.group()) if found is not None and not _joined(text, place) else 0
+        if length:
+            yield place, place + length, "phone"
+        place = text.find("+", place + max(1, length))
+    place = text.find("(")
+    while place >= 0:
+        found = _PAREN.match(text, place)
+        if found is not None and not _joined(text, place):
+            yield place, found.end(), "phone"
+        place = text.find("(", place + 1)
+    for word in _PHONE_WORDS:
+        place = lower.find(word)
+        while place >= 0:
+            if word != "tel" or not lower[place - 1 : place].isalpha():  # not in "hotel"
+                yield from _beside_word(text, place + len(word))
+            place = lower.find(word, place + len(word))
+    for start, end in find_wide(lower):
+        for foreign in _FOREIGN_PHONE.finditer(text, max(0, start - 3), min(len(text), end + 6)):
+            yield from _beside_word(text, foreign.end())
+    if "ssn" in lower or "social security" in lower:
+        for found in _SOCIAL.finditer(lower):
+            yield found.start("v"), found.end("v"), "social-security-number"
+
+
+def _beside_word(text: str, place: int) -> Iterator[Span]:
+    found = _BESIDE_WORD.match(text, place)
+    if found is not None and _is_beside(found["v"]):
+        yield found.start("v"), found.end("v"), "phone"
+
+
+def _joined(text: str, place: int) -> bool:
+    """Whether what stands at a place goes on from a word or a term before it, as in `f(555)` or `a+1`."""
+    before = text[place - 1] if place else " "
+    return before.isalnum() or before in "_+)]"
+
+
+def _length_abroad(number: str) -> int:
+    """How much of a row of groups is one phone number; 0 if it is none."""
+    date = _DATE.search(number)
+    if date is not None:
+        number = number[: date.start()].rstrip(" .-/(\u00a0")
+    while sum(c.isdigit() for c in number) > 15 and len(groups := re.split(r"[^0-9+]+", number)) > 1:
+        number = number[: number.rfind(groups[-1])].rstrip(" .-/()\u00a0")
+    digits = sum(c.isdigit() for c in number)
+    separated = any(c in " .-/()\u00a0" for c in number)
+    return len(number) if (9 if separated else 10) <= digits <= 15 else 0
+
+
+def _is_beside(number: str) -> bool:
+    return 7 <= sum(c.isdigit() for c in number) <= 15 and _DATE.search(number) is None and number.count(".") != 1

@@ -1,0 +1,93 @@
+"""Whether a text is a secret value, or a word, a name, a placeholder or a piece of code.
+
+The question decides most of what redaction gets right: `password: hunter2` is a secret, `password: required`,
+`token = get_token()`, `access_token=spotify_access_token` and `api_key: str` are not.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SPLIT = re.compile(r"[-_./:,;|\s]+")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_MEASURE = re.compile(r"[0-9]{1,6}(?:st|nd|rd|th|[hdswmyxk]|ms|min|mins|hrs?|days?|bits?|bytes?|[kmg]b|chars?|px|fa|g)?|v[0-9]{1,4}|[0-9]{1,12}", re.I)
+_TECHNICAL = frozenset(
+    "base64 base32 sha1 sha256 sha384 sha512 md5 bcrypt argon2 argon2id scrypt pbkdf2 utf8 utf16 oauth2 oauth1 rs256 rs512 hs256 hs512 es256 aes128 aes256 "
+    "ed25519 secp256k1 rsa2048 rsa4096 p256 x509 http2 s3 ec2 k8s i18n l10n a11y ipv4 ipv6 int8 int16 int32 int64 uint8 uint32 uint64 float32 float64 "
+    "h264 mp3 mp4 x64 x86 win32 web3 neo4j log4j pkcs8 pkcs12 pkcs1 ntlmv2 tls12 tls13 b64 n8n d3 py3 python3 gpt4 utf32 varchar2 str2 bytes32".split()
+)
+_SECRET_WORDS = frozenset(
+    "password passwd passphrase passcode pass pwd pw secret secrets token tokens key keys apikey auth credential credentials cred creds "
+    "bearer cookie session env environ config settings user username login access refresh client api value field".split()
+)
+_PLACEHOLDER = re.compile(
+    r"\[redacted\b|[<{(\[].{0,200}[>})\]]\Z|[<{]|\$\{|\$\(|\$[A-Za-z_][A-Za-z0-9_]*\Z|\{\{|%[A-Za-z_][A-Za-z0-9_]*%\Z|%[(sdr]|#\{|@[A-Za-z_]|!(?:Ref|Sub|vault|GetAtt)\b"
+    r"|(?:op|vault|ref|env|file|arn|aws|gcp|secretsmanager|keyring|ssm):|&[A-Za-z_]+\Z|\\[nrt\"]|https?:",
+    re.IGNORECASE,
+)
+_MASKED = re.compile(r"\*{3}|\.{3}|\u2026|\u2022{2}|x{6}|X{6}|#{4}|_{4}|\?{3}")
+_MASK_ONLY = frozenset("xX*.-_#?0\u2022\u2026")
+_DUMMY = re.compile(r"(?:^|[^a-z])(?:your|my|the|some|insert|enter|replace|change|placeholder|dummy|redacted|hidden|masked|example|sample|todo|fixme)(?:[^a-z]|$)", re.I)
+_CALL = re.compile(r"[A-Za-z_][A-Za-z0-9_.>:-]*[\[(]")
+_DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:(?:\.|->|::)[A-Za-z_][A-Za-z0-9_]*)+\Z")
+_CODE_ROOTS = frozenset(
+    "os self this process request req response res config settings env args options opts params ctx context app secrets vault data state "
+    "module cls window document st conf cfg props kwargs headers session user account result client auth credentials creds import local var path".split()
+)
+_LONGEST_WORD = 20
+_EDGES = "()[]{}*\"'`.,;:!?<>~"
+
+
+def is_masked(value: str) -> bool:
+    """Whether the secret part of a value was already hidden: `sk-***`, `AKIAXXXXXXXXXXXXXXXX`, `abcd...wxyz`."""
+    return _MASKED.search(value) is not None or set(value) <= _MASK_ONLY
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value stands for a secret without being one: `<YOUR_KEY>`, `${TOKEN}`, `***`, `[redacted:jwt]`."""
+    if _PLACEHOLDER.match(value) is not None or is_masked(value):
+        return True
+    return _DUMMY.search(value) is not None and is_wordlike(value)
+
+
+def is_code(value: str) -> bool:
+    """Whether a value is an expression that yields a secret elsewhere: `get_token()`, `os.environ[`, `self.token`."""
+    if _CALL.match(value) is not None:
+        return True
+    if _DOTTED.match(value) is None:
+        return False
+    root = re.split(r"\W", value, maxsplit=1)[0].lower().strip("_")
+    return root in _CODE_ROOTS or is_wordlike(value)
+
+
+def is_wordlike(value: str) -> bool:
+    """Whether a value is made of words, short numbers and units, as names, sentences, dates and versions are."""
+    parts = [part for part in _SPLIT.split(value.strip(_EDGES)) if part]
+    if not all(_is_word(part.strip(_EDGES)) for part in parts):
+        return False
+    return not _mixes_manners(value, parts)
+
+
+def _mixes_manners(value: str, parts: list[str]) -> bool:
+    """Whether a value such as `AAAA.BBBB_cccc` joins words in a way in which no name is written."""
+    if "/" in value or " " in value or any(part.lower() in _SECRET_WORDS or part.lower() in _CODE_ROOTS for part in parts):
+        return False
+    joints = {c for c in value if c in "-_.:"}
+    return len(joints) > 1 and any(p.isupper() and len(p) > 1 for p in parts) and any(p.islower() and len(p) > 1 for p in parts)
+
+
+def _is_word(part: str) -> bool:
+    if not part:
+        return True
+    lower = part.lower()
+    if _MEASURE.fullmatch(part) is not None or lower in _TECHNICAL:
+        return True
+    letters = part.replace("'", "").replace("\u2019", "")
+    if letters.isalpha():
+        if not letters.isascii():
+            return True
+        humps = _CAMEL.findall(letters)
+        # Words of a name are three letters long and more on average; random letters change case at every step.
+        return len(letters) <= 3 or (len(letters) / len(humps) >= 2.5 and max(map(len, humps)) <= _LONGEST_WORD)
+    stem = lower.rstrip("0123456789")
+    return stem in _SECRET_WORDS and len(lower) - len(stem) <= 2

@@ -1,0 +1,215 @@
+"""The ledger read back: what changed between versions, who wrote a word, and how to go back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tenure.errors import UnknownLesson, UnknownVersion
+from tenure.playbook.delta import Add, Delta, Merge, Operation, Pin, Restore, Retire, Tally, Update
+from tenure.playbook.lessons import TALLY_NAMES, Lesson, lesson_id, normalised, section_name
+from tenure.playbook.records import root_of
+from tenure.playbook.state import Playbook
+from tenure.ports import Admitted, IdSource, LedgerEntry, Reading, Writing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How one lesson differs between two versions.
+
+    Attributes:
+        id: the lesson.
+        before, after: as it was; none where it was not there.
+        change: `added`, `retired`, `restored`, `merged`, `changed`, `counted` or `removed`.
+    """
+
+    id: str
+    before: Lesson | None
+    after: Lesson | None
+    change: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blame:
+    """One delta that touched a lesson.
+
+    Attributes:
+        entry: the delta in the ledger.
+        operations: those of its operations that concern the lesson.
+    """
+
+    entry: LedgerEntry
+    operations: tuple[Operation, ...]
+
+
+def find_version(reading: Reading, named: str) -> int:
+    """The arrival number that a number, a delta id or `-N` (N deltas before the newest) stands for.
+
+    Raises:
+        UnknownVersion: there is no such version.
+    """
+    newest = reading.version()
+    text = named.strip()
+    if text.lstrip("-").isdigit() and len(text) < 20:
+        number = int(text)
+        version = newest + number if text.startswith("-") else number
+        if 0 <= version <= newest:
+            return version
+    else:
+        found = reading.version_of(text)
+        if found is not None:
+            return found
+    raise UnknownVersion(named, scope=reading.scope, newest=newest)
+
+
+def find_lesson(reading: Reading, named: str) -> Lesson:
+    """The lesson that an id, or the beginning of one, stands for.
+
+    Raises:
+        UnknownLesson: none does, or more than one.
+    """
+    ids = reading.resolve(named.strip())
+    found = {lesson.id: lesson for lesson in map(reading.lesson, ids) if lesson is not None}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    raise UnknownLesson(named, scope=reading.scope, candidates=tuple(found))
+
+
+def compare(before: Playbook, after: Playbook) -> tuple[Difference, ...]:
+    """How the lessons of two versions differ, sorted by id."""
+    old = {lesson.id: lesson for lesson in before.every_lesson}
+    new = {lesson.id: lesson for lesson in after.every_lesson}
+    found = (_difference(lesson_id, old.get(lesson_id), new.get(lesson_id)) for lesson_id in sorted(old.keys() | new.keys()))
+    return tuple(one for one in found if one is not None)
+
+
+def _difference(lesson_id: str, before: Lesson | None, after: Lesson | None) -> Difference | None:
+    if before == after:
+        return None
+    if before is None:
+        change = "added"
+    elif after is None:
+        change = "merged"
+    elif before.live != after.live:
+        change = "restored" if after.live else "retired"
+    elif (before.text, before.applies_when, before.status, before.pinned, before.merged) != (
+        after.text,
+        after.applies_when,
+        after.status,
+        after.pinned,
+        after.merged,
+    ):
+        change = "changed"
+    else:
+        change = "counted"
+    return Difference(id=lesson_id, before=before, after=after, change=change)
+
+
+def blame(reading: Reading, lesson_id: str) -> tuple[Blame, ...]:
+    """The deltas that touched a lesson or an alias of it, oldest first."""
+    root = root_of(reading, lesson_id)
+    found: list[Blame] = []
+    for entry in reading.ledger():
+        mine = tuple(op for op, named in _named_by(reading, entry.delta) if any(root_of(reading, one) == root for one in named))
+        if mine:
+            found.append(Blame(entry=entry, operations=mine))
+    return tuple(found)
+
+
+def _named_by(reading: Reading, delta: Delta) -> list[tuple[Operation, list[str]]]:
+    """Each operation with the ids it concerns; an ADD concerns the records its delta created."""
+    named: list[tuple[Operation, list[str]]] = []
+    seen: dict[tuple[str, str], int] = {}
+    for op in delta.operations:
+        if isinstance(op, Add):
+            section = section_name(op.section, op.kind or "strategy")
+            count = seen.get((section, normalised(op.text)), 0)
+            seen[section, normalised(op.text)] = count + 1
+            ids = [lesson_id(delta.id, section, op.text, count)] + ([op.id] if op.id else [])
+        elif isinstance(op, Merge):
+            ids = [op.into, *op.ids]
+        else:
+            ids = [op.id]
+        named.append((op, [one for one in ids if reading.record(one) is not None]))
+    return named
+
+
+def rollback(work: Writing, version: int, *, ids: IdSource, at: datetime, author: str) -> Admitted:
+    """Bring a scope back to an earlier version, by a delta like any other: the history stays, and it can be undone.
+
+    Args:
+        work: a transaction on the scope.
+        version: to go back to; 0 is the empty playbook.
+        ids: for the delta.
+        at: the present moment.
+        author: who asked for it.
+    """
+    operations = undo(work.playbook(version), work.playbook())
+    delta = Delta(ids.next(work.newest_delta_id()), operations, scope=work.scope, author=author, cause="rollback", at=at, note=f"back to version {version}")
+    return work.admit(delta)
+
+
+def undo(goal: Playbook, now: Playbook) -> tuple[Operation, ...]:
+    """The operations that make a playbook read like an earlier one.
+
+    Lessons that came since are retired, never deleted. Counts are taken back, merges undone.
+    """
+    operations: list[Operation] = []
+    operations.extend(_pointers(goal, now))
+    for lesson in now.every_lesson:
+        if goal.record(lesson.id) is None and lesson.live:
+            operations.append(Retire(lesson.id, "it came after the version that was rolled back to"))
+        elif goal.record(lesson.id) is None and lesson.status == "held":
+            operations.append(Retire(lesson.id, "it was proposed after the version that was rolled back to"))
+    for lesson in goal.every_lesson:
+        operations.extend(_values(lesson, now))
+    operations.extend(_counts(goal, now))
+    return tuple(operations)
+
+
+def _pointers(goal: Playbook, now: Playbook) -> list[Operation]:
+    found: list[Operation] = []
+    for key, record in now.records.items():
+        register = record.registers.get("pointer")
+        earlier = goal.record(key)
+        was = earlier.registers.get("pointer") if earlier is not None else None
+        target, before = (register.value if register else None), (was.value if was else None)
+        if earlier is None or target == before:
+            continue
+        found.append(Merge((key,), before, reason="as before") if before else Restore(key, unmerge=True))
+    return sorted(found, key=repr)
+
+
+def _values(lesson: Lesson, now: Playbook) -> list[Operation]:
+    present = now.lesson(lesson.id)
+    if present is None or present == lesson:
+        return []
+    found: list[Operation] = []
+    if lesson.status == "retired" and present.status != "retired":
+        found.append(Retire(lesson.id, "it was retired at the version that was rolled back to"))
+    elif lesson.live and lesson.status != present.status:
+        found.append(Restore(lesson.id, status=lesson.status))
+    elif lesson.status == "held" and present.status != "held":
+        found.append(Update(lesson.id, status="held"))
+    changed = {
+        name: getattr(lesson, name)
+        for name in ("text", "applies_when", "verdict", "kind", "about")
+        if getattr(lesson, name) != getattr(present, name) or present.id != lesson.id
+    }
+    if changed:
+        found.append(Update(lesson.id, **changed))
+    if lesson.pinned != present.pinned:
+        found.append(Pin(lesson.id, lesson.pinned))
+    return found
+
+
+def _counts(goal: Playbook, now: Playbook) -> list[Operation]:
+    found: list[Operation] = []
+    for key in sorted(now.records):
+        record, earlier = now.records[key], goal.record(key)
+        if earlier is None or record.tallies == earlier.tallies:
+            continue
+        difference = earlier.tallies - record.tallies
+        found.append(Tally(key, **{name: getattr(difference, name) for name in TALLY_NAMES}))  # type: ignore[arg-type]
+    return found
+

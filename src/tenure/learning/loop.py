@@ -1,0 +1,284 @@
+"""The learning loop: a run comes in, its lessons and counts go out as one delta.
+
+Everything about a run is kept, decided and written in one transaction, so that what is acknowledged
+is on disk and the same run learned twice is learned once. Model calls happen before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from tenure.governance.redaction import redact_run
+from tenure.learning.admitting import Proposed, admit_operations
+from tenure.learning.thinking import Thought, think
+from tenure.learning.upkeep import refine_if_due
+from tenure.playbook.credit import credit, standing
+from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally, Update
+from tenure.playbook.lessons import Lesson
+from tenure.playbook.run import Run
+from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Store, Usage, Writing
+from tenure.roles.actions import actions_of
+from tenure.roles.curate import curate_plain
+from tenure.roles.signatures import signature
+from tenure.settings import Settings, read_settings
+
+RELATED_LESSONS = 8
+"""How many of the playbook's lessons a model sees beside what it wants to add."""
+
+EARLIER_RUNS = 8
+"""How many earlier runs of the same task or kind a run is compared with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What became of one run.
+
+    Attributes:
+        run: its id.
+        skipped: why it was not learned from; empty if it was.
+        version: of the delta; none if it left none.
+        added, merged, held: lessons new, joined to one that was there, and waiting for a review.
+        revised, retired, promoted: lessons whose text, use or standing changed.
+        refined: what refine did right after, one sentence; empty if it was not due.
+        problems: what went wrong on the way (a model's reply that could not be used), a sentence each.
+        usage: of the model calls.
+        receipts: one per operation of the delta.
+    """
+
+    run: str
+    skipped: str = ""
+    version: int | None = None
+    added: int = 0
+    merged: int = 0
+    held: int = 0
+    revised: int = 0
+    retired: int = 0
+    promoted: int = 0
+    refined: str = ""
+    problems: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    receipts: tuple[Receipt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What became of many runs. Counts are as in `Learned`.
+
+    Attributes:
+        runs: runs read, skipped ones included.
+        successes, failures: among them, as far as known.
+        skipped: runs that had been learned before, or could not be.
+        interrupted: whether it was stopped before the last one; what is left can be learned later.
+    """
+
+    runs: int = 0
+    successes: int = 0
+    failures: int = 0
+    skipped: int = 0
+    added: int = 0
+    merged: int = 0
+    held: int = 0
+    revised: int = 0
+    retired: int = 0
+    problems: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    interrupted: bool = False
+
+    def plus(self, run: Run, learned: Learned) -> Summary:
+        """The summary with one more run."""
+        return replace(
+            self,
+            runs=self.runs + 1,
+            successes=self.successes + (run.outcome.success is True),
+            failures=self.failures + (run.outcome.success is False),
+            skipped=self.skipped + bool(learned.skipped),
+            added=self.added + learned.added,
+            merged=self.merged + learned.merged,
+            held=self.held + learned.held,
+            revised=self.revised + learned.revised,
+            retired=self.retired + learned.retired,
+            problems=(*self.problems, *learned.problems)[:20],
+            usage=self.usage + learned.usage,
+        )
+
+
+class Learner:
+    """Learns runs into a store.
+
+    Args:
+        store: where they are kept.
+        clock, ids: where time and ids come from.
+        model: for richer reflection; none works without one. It should be metered.
+        settings_of: the settings of a scope; none reads them from the store and the environment.
+    """
+
+    def __init__(self, store: Store, *, clock: Clock, ids: IdSource, model: LanguageModel | None = None) -> None:
+        self._store, self._clock, self._ids, self._model = store, clock, ids, model
+
+    def keep(self, run: Run) -> None:
+        """Keep a run without learning from it; durable on return. Learn it later with `learn_kept`."""
+        clean = redact_run(run)
+        with self._store.writing(clean.scope) as work:
+            work.keep_run(clean, learned=False)
+
+    def learn_one(self, run: Run) -> Learned:
+        """Learn from a run: keep it, credit the lessons it used, and write what it teaches; durable on return."""
+        clean = redact_run(run)
+        with self._store.reading(clean.scope) as reading:
+            settings = read_settings(reading.setting)
+            if not settings.on("learn.enabled"):
+                return Learned(run=clean.id, skipped="learning is switched off for this scope (learn.enabled)")
+            since = reading.learned_steps(clean.id)
+            kept = reading.run(clean.id) if since is not None else None
+            if since is not None and kept is not None and not _adds_to(clean, kept, since):
+                return Learned(run=clean.id, skipped="already learned")
+            earlier = reading.runs_like(clean, limit=EARLIER_RUNS)
+            used = [lesson for lesson in map(reading.lesson, dict.fromkeys((*clean.shown, *clean.cited))) if lesson is not None]
+        thought = think(
+            clean,
+            earlier=earlier,
+            used=used,
+            since=since or 0,
+            model=self._model,
+            rounds=settings.whole("learn.rounds"),
+            related=lambda query: self._related(clean.scope, query),
+            new_id=self._ids.next,
+            at=self._clock.now().isoformat(),
+        )
+        with self._store.writing(clean.scope) as work:
+            return self._write(work, clean, thought, used, settings)
+
+    def learn_many(self, runs: Iterable[Run], *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
+        """Learn from runs in their order. A Ctrl-C ends it after the run at hand; learned runs stay learned.
+
+        Args:
+            runs: read one at a time.
+            tell: called after each run, for a progress display.
+        """
+        summary = Summary()
+        try:
+            for run in runs:
+                summary = summary.plus(run, self.learn_one(run))
+                if tell is not None:
+                    tell(summary, run)
+        except KeyboardInterrupt:
+            summary = replace(summary, interrupted=True)
+        return summary
+
+    def learn_kept(self, scope: str, *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
+        """Learn from the finished runs of a scope that were only kept so far, oldest first."""
+
+        def waiting() -> Iterable[Run]:
+            done: set[str] = set()
+            while True:
+                with self._store.reading(scope) as reading:
+                    ids = [one for one in reading.unlearned(limit=100 + len(done)) if one not in done]
+                if not ids:
+                    return
+                for run_id in ids:
+                    done.add(run_id)
+                    with self._store.reading(scope) as reading:
+                        run = reading.run(run_id)
+                    if run is not None:
+                        yield run
+
+        return self.learn_many(waiting(), tell=tell)
+
+    # -- writing: one transaction -------------------------------------------------------------------
+
+    def _related(self, scope: str, query: Sequence[str]) -> Sequence[Lesson]:
+        with self._store.reading(scope) as reading:
+            return [hit.lesson for hit in reading.search(query, limit=RELATED_LESSONS) if hit.scope == scope]
+
+    def _write(self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings) -> Learned:
+        work.keep_run(run, learned=True)
+        for failed in thought.failed:
+            work.keep_failed_reply(failed)
+        counts = credit(run, tags=thought.tags, seen_again=_seen_again(run, used))
+        admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run")))
+        support = [op for op in admission.passed if isinstance(op, Tally)]
+        touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
+        moves = standing(touched, _summed(counts, support), honest=run.outcome.honest)
+        operations: list[Operation] = [*counts, *admission.passed, *moves]
+        at = self._clock.now()
+        for proposal, reason in admission.held:
+            work.hold(HeldChange(id=self._ids.next(), operation=proposal.operation, reason=reason, author=proposal.author, run=run.id, at=at.isoformat()))
+        if not operations:
+            return Learned(run=run.id, held=len(admission.held), problems=(*thought.problems, *admission.refused), usage=thought.usage)
+        delta = Delta(
+            self._ids.next(work.newest_delta_id()),
+            operations,
+            key=f"learn:{run.id}:{len(run.steps)}:{'known' if run.outcome.known else 'open'}",
+            scope=run.scope,
+            author=thought.author,
+            cause="run",
+            at=at,
+            note=f"run {run.id}",
+        )
+        admitted = work.admit(delta)
+        refined = refine_if_due(work, settings, ids=self._ids, at=at) if admitted.version is not None else ""
+        done = list(zip(operations, admitted.receipts, strict=True))
+        return Learned(
+            run=run.id,
+            version=admitted.version,
+            added=sum(isinstance(op, Add) and receipt.status == "applied" for op, receipt in done),
+            merged=sum((isinstance(op, Tally) and op.support > 0) or receipt.status == "merged" for op, receipt in done),
+            held=len(admission.held) + sum(receipt.status == "held" for receipt in admitted.receipts),
+            revised=sum(isinstance(op, Update) and op.text is not None for op, _ in done),
+            promoted=sum(isinstance(op, Update) and op.status == "active" for op, _ in done),
+            retired=sum(isinstance(op, Retire) for op, _ in done),
+            refined=refined,
+            problems=(*thought.problems, *admission.refused),
+            usage=thought.usage,
+            receipts=admitted.receipts,
+        )
+
+
+def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:
+    """Operations for what the run teaches, each with whose words it is made of; new lessons are capped."""
+    room = most
+    for insight in thought.plain.insights:
+        curation = curate_plain(replace(thought.plain, insights=(insight,)), work.about, status="provisional")
+        for operation in curation.operations:
+            if isinstance(operation, Add):
+                if room <= 0:
+                    continue
+                room -= 1
+            yield Proposed(operation=_from(operation, run), basis=insight.basis, author=thought.plain.author)
+    room = most
+    for operation in thought.curation.operations if thought.curation is not None else ():
+        if isinstance(operation, Add):
+            if room <= 0:
+                continue
+            room -= 1
+        yield Proposed(operation=_from(operation, run), basis="model", author=thought.author)
+
+
+def _from(operation: Operation, run: Run) -> Operation:
+    return replace(operation, origin=run.origin.name) if isinstance(operation, Add) and not operation.origin else operation
+
+
+def _adds_to(run: Run, kept: Run, learned: int) -> bool:
+    """Whether a run brings something that was not learned: more steps, or a first verdict."""
+    return len(run.steps) > learned or (run.outcome.known and not kept.outcome.known) or learned < len(kept.steps)
+
+
+def _summed(counts: Sequence[Tally], support: Sequence[Tally]) -> list[Tally]:
+    total: dict[str, Tally] = {}
+    for one in (*counts, *support):
+        before = total.get(one.id)
+        t = one.tallies + before.tallies if before is not None else one.tallies
+        total[one.id] = Tally(
+            one.id, helpful=t.helpful, harmful=t.harmful, neutral=t.neutral, shown=t.shown, withheld=t.withheld, cited=t.cited, support=t.support
+        )
+    return list(total.values())
+
+
+def _seen_again(run: Run, used: Sequence[Lesson]) -> dict[str, bool]:
+    """For used lessons about a tool error: whether the error came again, where the tool was called at all."""
+    actions = actions_of(run)
+    called = {action.tool for action in actions}
+    errors = {signature(action.tool, action.error) for action in actions if action.error}
+    about_errors = ((lesson, lesson.about.split(":", 2)) for lesson in used if lesson.about.startswith("tool-error:"))
+    return {lesson.id: lesson.about in errors for lesson, (_, tool, *_rest) in about_errors if tool in called}

@@ -1,0 +1,245 @@
+"""Choosing what an agent sees for a task: the stable core, then what this task calls for, in a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tenure.governance.redaction import redact
+from tenure.playbook.evidence import age_in_days, usefulness
+from tenure.playbook.lessons import Lesson, short_ids
+from tenure.playbook.refine import lesson_tokens
+from tenure.playbook.render import TAIL_SHARE, Core, Rendered, defused, lesson_block, render_lessons
+from tenure.playbook.run import Run
+from tenure.ports import Reading
+from tenure.ranking import choose, estimate_tokens, query_words
+
+SMALL_BUDGET = 1_000
+"""Below this many tokens all goes to the task at hand: a core would leave no room for it."""
+
+CORE_SHARE = 0.6
+"""The largest share of a budget that core and tail may take together when not everything fits."""
+
+CASES_LOOKED_AT = 20
+"""While a scope has no more runs than this they are shown whole, if the budget allows."""
+
+LIKE_CASES = 24
+"""How many runs of like tasks say what a task will do."""
+
+UNSEEN_TOOL = 0.05
+"""Chance that a task calls a tool which no like run called."""
+
+OTHER_CHANCE = 0.1
+"""Chance that a lesson which is not about one tool's error matters, beyond its likeness to the task."""
+
+FOR_THIS_TASK = "## for this task"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """Why a lesson is in a context.
+
+    Attributes:
+        id: the lesson.
+        part: `core`, `tail` or `recall`.
+        relevance: of the lesson to the task, 0 to 1; 0 where it is there for its usefulness alone.
+        usefulness: lower bound of the posterior that it helps, 0 to 1.
+        tokens: what it costs.
+    """
+
+    id: str
+    part: str
+    relevance: float
+    usefulness: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What an agent is shown for a task.
+
+    Attributes:
+        text: for the prompt; empty if there is nothing to say yet.
+        tokens: its estimated size.
+        lessons: ids of the lessons in it, in order.
+        cases: ids of the runs in it, in order.
+        parts: estimated tokens of `core`, `tail`, `recall` and `cases`.
+        why: one entry per lesson.
+        core: the core to keep for the next context; none if this budget had no room for one.
+        shown_as: each lesson's id as it stands in the text, by the full id.
+    """
+
+    text: str = ""
+    tokens: int = 0
+    lessons: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    parts: dict[str, int]
+    why: tuple[Why, ...] = ()
+    core: Core | None = None
+
+
+def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: datetime) -> Context:
+    """The context for a task.
+
+    Args:
+        reading: the scope.
+        task: the input, in any script.
+        budget: tokens in all; never passed.
+        core_tokens: cap on the stable core.
+        at: the present moment.
+    """
+    own = reading.lessons()
+    lessons = {lesson.id: lesson for _, lesson in reading.inherited()} | {lesson.id: lesson for lesson in own}
+    outlook = look_out(reading, task)
+    stable = _stable(reading, own, budget, core_tokens, at)
+    shown = set(stable.ids) if stable is not None else set()
+    text = stable.text if stable is not None else ""
+    candidates = [lesson for lesson in lessons.values() if lesson.id not in shown]
+    chosen = _choose_recalled(candidates, outlook, budget - estimate_tokens(text), at)
+    ids = short_ids(list(lessons))
+    recalled = "".join(f"{lesson_block(lesson, ids[lesson.id])}\n" for lesson in chosen)
+    if recalled:
+        recalled = f"{FOR_THIS_TASK}\n{recalled}"
+    cases, case_text = _whole_cases(reading, budget - estimate_tokens(text + recalled))
+    whole = redact(text + recalled + case_text).text
+    tail = {line.id for line in stable.core.tail} if stable is not None else set()
+    why = [
+        Why(
+            id=lesson_id,
+            part="recall" if lesson_id not in shown else "tail" if lesson_id in tail else "core",
+            relevance=round(outlook.likeness(lessons[lesson_id]), 3),
+            usefulness=round(_lower(lessons[lesson_id], at), 3),
+            tokens=lesson_tokens(lessons[lesson_id]),
+        )
+        for lesson_id in (*(stable.ids if stable is not None else ()), *(lesson.id for lesson in chosen))
+        if lesson_id in lessons
+    ]
+    return Context(
+        text=whole,
+        tokens=estimate_tokens(whole),
+        lessons=tuple(entry.id for entry in why),
+        cases=cases,
+        parts={
+            "core": stable.core_tokens if stable is not None else 0,
+            "tail": stable.tail_tokens if stable is not None else 0,
+            "recall": estimate_tokens(recalled),
+            "cases": estimate_tokens(case_text),
+        },
+        why=tuple(why),
+        core=stable.core if stable is not None else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What a task's words and the runs of tasks like it say about what will matter.
+
+    Attributes:
+        words: likeness of lessons to the task by id, the best being 1.
+        cases: likeness of kept runs' tasks to the task by run id, the best being 1.
+        tools: by tool, the chance that the task calls it: its share among like runs.
+    """
+
+    words: dict[str, float]
+    cases: dict[str, float]
+    tools: dict[str, float]
+
+    def likeness(self, lesson: Lesson) -> float:
+        """How much a lesson's subject resembles the task, 0 to 1: through the runs it came from, else through its words."""
+        said = self.words.get(lesson.id, 0.0)
+        if not lesson.evidence:
+            return said
+        return 0.25 * said + 0.75 * max((self.cases.get(place.run, 0.0) for place in lesson.evidence), default=0.0)
+
+    def chance(self, lesson: Lesson) -> float:
+        """The chance that what a lesson is about comes up at all, 0 to 1."""
+        kind, _, rest = lesson.about.partition(":")
+        if kind == "tool-error":
+            return self.tools.get(rest.partition(":")[0], UNSEEN_TOOL)
+        return OTHER_CHANCE
+
+
+def look_out(reading: Reading, task: str) -> Outlook:
+    """What to expect of a task, from the scope's lessons and runs."""
+    query = query_words(task)
+    hits = reading.search(query, limit=200)
+    best = max((hit.score for hit in hits), default=1.0)
+    like = reading.cases_like(query, limit=LIKE_CASES)
+    nearest = max((case.score for case in like), default=1.0)
+    weights = {case.run: case.score / nearest for case in like}
+    total = sum(weights.values())
+    tools: dict[str, float] = {}
+    for case in like:
+        for tool in case.tools:
+            tools[tool] = tools.get(tool, 0.0) + weights[case.run]
+    return Outlook(
+        words={hit.lesson.id: hit.score / best for hit in hits},
+        cases=weights,
+        tools={tool: (weight + 0.2) / (total + 1.0) for tool, weight in tools.items()},
+    )
+
+
+def _stable(reading: Reading, lessons: Sequence[Lesson], budget: int, core_tokens: int, at: datetime) -> Rendered | None:
+    """Core and tail, where the budget has room for them."""
+    room = budget if sum(map(lesson_tokens, lessons)) * 1.1 + 30 <= min(budget, core_tokens) else int(budget * CORE_SHARE)
+    if not lessons or (budget < SMALL_BUDGET and room != budget):
+        return None
+    cap = min(core_tokens, int(room / (1 + TAIL_SHARE)) if room != budget else core_tokens)
+    kept = reading.core()
+    rendered = render_lessons(lessons, kept, cap, at=at)
+    if estimate_tokens(rendered.text) > room and kept is not None:
+        # The kept core was made for a larger budget; this one gets its own, which is not kept.
+        rendered = render_lessons(lessons, None, cap, at=at)
+    return rendered if estimate_tokens(rendered.text) <= room else None
+
+
+def _choose_recalled(lessons: Sequence[Lesson], outlook: Outlook, room: int, at: datetime) -> list[Lesson]:
+    room -= estimate_tokens(FOR_THIS_TASK) + 1
+    worths = [worth(lesson, outlook, at) for lesson in lessons]
+    costs = [estimate_tokens(lesson_block(lesson)) + 1 for lesson in lessons]
+    return [lessons[place] for place in choose(costs, worths, room)]
+
+
+def worth(lesson: Lesson, outlook: Outlook, at: datetime) -> float:
+    """What showing a lesson for a task is worth: how sure it is to help, times how likely it is to matter.
+
+    It matters if the task resembles those it came from, and if what it is about keeps coming up in
+    runs that do what this task will do.
+    """
+    often = 1 - 0.75 ** min(lesson.tallies.support, 12)
+    return _lower(lesson, at) * (0.05 + 0.4 * outlook.likeness(lesson) + 3.0 * outlook.chance(lesson) * often)
+
+
+def _lower(lesson: Lesson, at: datetime) -> float:
+    return usefulness(lesson.tallies, age_days=age_in_days(lesson, at)).lower
+
+
+def _whole_cases(reading: Reading, room: int) -> tuple[tuple[str, ...], str]:
+    """All runs of the scope, where they are few and fit: raw history is a strong baseline."""
+    ids = reading.run_ids(limit=CASES_LOOKED_AT + 1)
+    if not ids or len(ids) > CASES_LOOKED_AT or room < SMALL_BUDGET:
+        return (), ""
+    blocks: list[str] = []
+    for run_id in reversed(ids):
+        run = reading.run(run_id)
+        if run is None or not run.steps:
+            return (), ""
+        blocks.append(case_block(run))
+        room -= estimate_tokens(blocks[-1])
+        if room < 0:
+            return (), ""
+    return tuple(reversed(ids)), "## earlier runs\n" + "".join(blocks)
+
+
+def case_block(run: Run) -> str:
+    """A run as a prompt shows it: what was asked, each step in a line, how it ended."""
+    lines = [f"- run {run.id}: {defused(run.task.text)}"]
+    for step in run.steps:
+        said = step.content if not step.arguments else f"{dict(step.arguments)} {step.content}"
+        label = step.name or step.role or step.kind
+        lines.append(f"  | {label}: {defused(' '.join(said.split()))}")
+    if run.outcome.known or run.outcome.feedback:
+        verdict = "succeeded" if run.outcome.success else "failed" if run.outcome.known else "unknown"
+        lines.append(f"  | outcome: {verdict}. {defused(run.outcome.feedback)}")
+    return "\n".join(lines) + "\n"

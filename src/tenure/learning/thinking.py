@@ -1,0 +1,123 @@
+"""Reflection on a run, by plain code and, if there is one, by a model. No transaction is open meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from tenure.errors import MalformedReply, ModelError, SpendCapReached
+from tenure.governance.redaction import redact
+from tenure.playbook.lessons import Lesson
+from tenure.playbook.run import Run
+from tenure.ports import FailedReply, LanguageModel, Metered, Prompt, Reply, Usage
+from tenure.ranking import query_words
+from tenure.roles.curate import Curation, curate_with
+from tenure.roles.extract import extract
+from tenure.roles.reflect import reflect_with
+from tenure.roles.reflection import Insight, Reflection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """What reflection on a run gave, before anything is written.
+
+    Attributes:
+        plain: by plain code; curated inside the transaction, against the playbook as it is then.
+        model: by the model; none without one, or if its reply could not be used.
+        curation: the model's proposals; none where there are none.
+        failed: replies that could not be used, to be kept.
+        problems: a sentence for each thing that went wrong.
+        usage: of the model calls.
+    """
+
+    plain: Reflection
+    model: Reflection | None = None
+    curation: Curation | None = None
+    failed: tuple[FailedReply, ...] = ()
+    problems: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def author(self) -> str:
+        """Who the delta is by."""
+        return self.plain.author if self.model is None else self.model.author
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """What each used lesson did, by id; the model's word where there is one."""
+        reflections = (self.plain,) if self.model is None else (self.plain, self.model)
+        return {tag.id: tag.tag for reflection in reflections for tag in reflection.tags}
+
+
+def think(
+    run: Run,
+    *,
+    earlier: Sequence[Run],
+    used: Sequence[Lesson],
+    since: int,
+    model: LanguageModel | None,
+    rounds: int,
+    related: Callable[[Sequence[str]], Sequence[Lesson]],
+    new_id: Callable[[], str],
+    at: str,
+) -> Thought:
+    """Reflect on a run.
+
+    Args:
+        run: already redacted.
+        earlier: runs to compare it with.
+        used: the lessons it was shown or named.
+        since: steps that were learned from before.
+        model: none works without one.
+        rounds: refinement rounds of the model's reflection.
+        related: lessons that hold words of a query, for the Curator.
+        new_id: names a failed reply.
+        at: the present moment, ISO 8601.
+    """
+    plain = extract(run, earlier=earlier, since=since)
+    if model is None:
+        return Thought(plain=plain)
+    counted = _Counted(model.for_run(run.id) if isinstance(model, Metered) else model)
+
+    def failed(purpose: str, reason: str, reply: str = "") -> Thought:
+        kept = FailedReply(id=new_id(), run=run.id, purpose=purpose, reason=reason, reply=redact(reply).text, at=at)
+        return Thought(plain=plain, failed=(kept,), problems=(f"run {run.id}: the model's {purpose} step failed: {reason}",), usage=counted.usage)
+
+    try:
+        reflection = reflect_with(counted, run, used, rounds=rounds)
+    except MalformedReply as exc:
+        return failed("reflect", exc.reason, exc.reply)
+    except SpendCapReached as exc:
+        return failed("reflect", str(exc))
+    except ModelError as exc:
+        return failed("reflect", str(exc))
+    if not reflection.insights:
+        return Thought(plain=plain, model=reflection, usage=counted.usage)
+    try:
+        curation = curate_with(counted, reflection, related(query_words(_said(reflection.insights))))
+    except ModelError as exc:
+        return replace(failed("curate", str(exc)), model=reflection)
+    if curation.failed_reply is not None:
+        return replace(failed("curate", curation.failure, curation.failed_reply), model=reflection, curation=curation)
+    return Thought(plain=plain, model=reflection, curation=curation, usage=counted.usage)
+
+
+def _said(insights: Sequence[Insight]) -> str:
+    return " ".join(f"{insight.text} {insight.applies_when}" for insight in insights)
+
+
+class _Counted:
+    """A model that adds up what its calls used."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self.usage = Usage()
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def complete(self, prompt: Prompt) -> Reply:
+        reply = self._model.complete(prompt)
+        self.usage += reply.usage
+        return reply

@@ -1,0 +1,69 @@
+"""Refine: lazily, when a bound is passed, and every so many deltas; by hand whenever asked."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from tenure.playbook.delta import Delta
+from tenure.playbook.refine import Bounds, Plan, plan_refinement
+from tenure.ports import Admitted, IdSource, Reading, Writing
+from tenure.settings import Settings
+
+
+def refine_if_due(work: Writing, settings: Settings, *, ids: IdSource, at: datetime) -> str:
+    """Refine a scope if a bound is passed or the interval is over.
+
+    Returns:
+        What it did, in one sentence; empty if nothing was due or nothing had to go.
+    """
+    every = settings.whole("refine.every")
+    due = every > 0 and work.version() % every == 0
+    bounds = settings.bounds
+    if not due and not _passed(work, bounds):
+        return ""
+    plan = plan_refinement(work.lessons(), bounds, at=at)
+    if not plan.operations:
+        return ""
+    carry_out(work, plan, ids=ids, at=at)
+    return describe(plan)
+
+
+def carry_out(work: Writing, plan: Plan, *, ids: IdSource, at: datetime, author: str = "refine") -> Admitted:
+    """Put a plan into effect as one delta."""
+    return work.admit(Delta(ids.next(work.newest_delta_id()), plan.operations, scope=work.scope, author=author, cause="refine", at=at))
+
+
+def describe(plan: Plan) -> str:
+    """What a plan does, in one sentence."""
+    parts = []
+    if plan.merges:
+        parts.append(f"merged {sum(len(merge.ids) for merge in plan.merges)} duplicates")
+    if plan.evictions:
+        parts.append(f"retired {len(plan.evictions)} lessons to keep the bounds")
+    return ("refine " + " and ".join(parts)) if parts else ""
+
+
+def _passed(work: Reading, bounds: Bounds) -> bool:
+    sizes = work.sizes()
+    return any(count > bounds.lessons_per_section for count, _ in sizes.values()) or sum(tokens for _, tokens in sizes.values()) > bounds.tokens
+
+
+def raise_bounds(work: Writing, settings: Settings) -> str:
+    """Raise a scope's bounds to what it holds, after a person put it there.
+
+    Returns:
+        What was raised, in one sentence; empty if the bounds held.
+    """
+    bounds, sizes = settings.bounds, work.sizes()
+    most = max((count for count, _ in sizes.values()), default=0)
+    tokens = sum(size for _, size in sizes.values())
+    raised: list[str] = []
+    if most > bounds.lessons_per_section:
+        work.set("bounds.lessons_per_section", str(most))
+        raised.append(f"bounds.lessons_per_section from {bounds.lessons_per_section} to {most}")
+    if tokens > bounds.tokens:
+        work.set("bounds.tokens", str(tokens))
+        raised.append(f"bounds.tokens from {bounds.tokens} to {tokens}")
+    return f"Raised {' and '.join(raised)}, to hold what you put in." if raised else ""
+
+

@@ -1,0 +1,280 @@
+"""The ledger read back: `tenure log`, `diff`, `blame` and `rollback`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tenure.errors import UserError
+from tenure.serving.cli.output import Cell, Column, counted, local_time, one_line
+from tenure.serving.cli.request import OK, Request, person
+from tenure.serving.cli.verbs import add_verb
+
+if TYPE_CHECKING:
+    from tenure.learning.history import Blame, Difference
+    from tenure.playbook.delta import Operation
+    from tenure.ports import LedgerEntry
+
+_MARKS = {
+    "added": ("+", "green"),
+    "restored": ("+", "green"),
+    "changed": ("~", "yellow"),
+    "counted": ("=", "dim"),
+    "merged": (">", "yellow"),
+    "retired": ("-", "red"),
+    "removed": ("-", "red"),
+}
+
+_VERBS = {
+    "ADD": ("lesson added", "lessons added"),
+    "UPDATE": ("update", "updates"),
+    "TALLY": ("count", "counts"),
+    "MERGE": ("merge", "merges"),
+    "RETIRE": ("retired", "retired"),
+    "RESTORE": ("restored", "restored"),
+    "PIN": ("pin", "pins"),
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Put the commands on the command line."""
+    add_verb(app, "log", log, "tenure log", "tenure log -n 5", "tenure log -n 0 --json    # everything")
+    add_verb(
+        app,
+        "diff",
+        diff,
+        "tenure diff 3          # from version 3 to now",
+        "tenure diff 3 5",
+        "tenure diff -1         # what the newest change did",
+        lenient=True,
+    )
+    add_verb(app, "blame", blame, "tenure blame inv-7k2m9q")
+    add_verb(app, "rollback", rollback, "tenure rollback 12", "tenure rollback -1      # undo the newest change", lenient=True)
+
+
+def log(
+    request: Request,
+    number: Annotated[int, typer.Option("-n", "--number", metavar="N", min=0, help="How many, newest first; 0 for all.")] = 20,
+) -> int:
+    """List the changes of a scope, newest first: each is a delta with an author and a cause."""
+    terminal = request.terminal
+    with request.reading() as book, book.store.reading(book.scope) as reading:
+        entries = list(reading.ledger(newest_first=True, limit=number or None))
+        newest = reading.version()
+    if request.as_json:
+        from tenure.serving.wire import entry_json
+
+        terminal.document({"deltas": [entry_json(entry) for entry in entries], "newest": newest, "scope": book.scope})
+        return OK
+    if not entries:
+        terminal.say(f"Nothing has changed in scope {book.scope} yet. Learn from runs: {request.command('learn PATH')}")
+        return OK
+    rows: list[Sequence[Cell]] = [
+        (str(entry.version), local_time(entry.delta.time), entry.delta.cause, one_line(entry.delta.author, 30), _what(entry)) for entry in entries
+    ]
+    columns = [Column(title="version", right=True, style="cyan"), Column(title="when"), Column(title="cause"), Column(title="by")]
+    terminal.table([*columns, Column(title="what", wraps=True)], rows)
+    if len(entries) < newest:
+        terminal.say(f"{newest - len(entries):,} earlier ones are not shown. See all: {request.command('log -n 0')}")
+    return OK
+
+
+def diff(
+    request: Request,
+    before: Annotated[str, typer.Argument(metavar="A", help="A version, a delta's id, or -N for N changes before the newest.", show_default=False)],
+    after: Annotated[str | None, typer.Argument(metavar="B", help="Likewise; without it, now.", show_default=False)] = None,
+) -> int:
+    """Show how lessons differ between two versions."""
+    from tenure.learning.history import compare, find_version
+
+    terminal = request.terminal
+    _refuse_options(before, after)
+    with request.reading() as book, book.store.reading(book.scope) as reading:
+        first = find_version(reading, before)
+        last = find_version(reading, after) if after is not None else reading.version()
+        found = compare(reading.playbook(first), reading.playbook(last))
+    if request.as_json:
+        from tenure.serving.wire import difference_json
+
+        terminal.document({"before": first, "after": last, "differences": [difference_json(one) for one in found], "scope": book.scope})
+        return OK
+    _show_differences(request, found)
+    if not found:
+        terminal.say(f"Versions {first} and {last} read the same.")
+    else:
+        terminal.say(f"From version {first} to version {last}: {_tally(found)}.")
+    return OK
+
+
+def blame(
+    request: Request,
+    id: Annotated[str, typer.Argument(metavar="ID", help="A lesson, or as much of its id as makes it unique.", show_default=False)],
+) -> int:
+    """Show who wrote a lesson: each part of its text, and every change that touched it."""
+    from tenure.learning.history import blame as touched
+    from tenure.learning.history import find_lesson
+    from tenure.serving.cli.authorship import text_by_version
+
+    terminal = request.terminal
+    with request.reading() as book, book.store.reading(book.scope) as reading:
+        lesson = find_lesson(reading, id)
+        found = touched(reading, lesson.id)
+    words = text_by_version(lesson.text, found)
+    if request.as_json:
+        from tenure.serving.wire import blame_json, lesson_json
+
+        terminal.document(
+            {
+                "lesson": lesson_json(lesson),
+                "words": [{"text": text, "version": version} for text, version in words],
+                "deltas": [blame_json(one) for one in found],
+                "scope": book.scope,
+            }
+        )
+        return OK
+    authors = {one.entry.version: one.entry for one in found}
+    rows: list[Sequence[Cell]] = []
+    for text, version in words:
+        entry = authors.get(version) if version is not None else None
+        who = (str(version), local_time(entry.delta.time), one_line(entry.delta.author, 30)) if entry is not None else ("?", "", "")
+        rows.append((*who, text.strip() or text))
+    columns = [Column(title="version", right=True, style="cyan"), Column(title="when"), Column(title="by")]
+    terminal.table([*columns, Column(title=f"text of {lesson.id}", wraps=True)], rows)
+    terminal.text("\n")
+    terminal.table([*columns, Column(title="what it did", wraps=True)], [_touch(one) for one in found])
+    terminal.say(f"Where it comes from: {request.command(f'show {lesson.id}')}")
+    return OK
+
+
+def rollback(
+    request: Request,
+    version: Annotated[str, typer.Argument(metavar="VERSION", help="A version, a delta's id, or -N for N changes before the newest.", show_default=False)],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> int:
+    """Go back to an earlier version, by one more delta.
+
+    The history stays: what came since is retired, not deleted, and a rollback can be rolled back.
+    """
+    from tenure.learning.history import compare, find_version
+
+    terminal = request.terminal
+    _refuse_options(version, None)
+    with request.writing() as book:
+        with book.store.reading(book.scope) as reading:
+            goal, newest = find_version(reading, version), reading.version()
+            found = compare(reading.playbook(), reading.playbook(goal))
+        if not found:
+            if request.as_json:
+                terminal.document({"version": None, "to": goal, "from": newest, "differences": [], "scope": book.scope})
+            else:
+                terminal.say(f"Version {goal} reads as it is now. Nothing to do.")
+            return OK
+        if not yes:
+            if not request.as_json:
+                _show_differences(request, found)
+            if not terminal.confirm(f"Go back from version {newest} to version {goal}: {_tally(found)}?"):
+                terminal.say("Nothing was changed.")
+                return OK
+        admitted = book.rollback(goal, author=person())
+    if request.as_json:
+        from tenure.serving.wire import difference_json
+
+        differences = [difference_json(one) for one in found]
+        terminal.document({"version": admitted.version, "to": goal, "from": newest, "differences": differences, "scope": book.scope})
+    else:
+        terminal.say(f"Went back to version {goal}: {_tally(found)}. This is version {admitted.version}. Undo it: {request.command(f'rollback {newest}')}")
+    return OK
+
+
+def _refuse_options(*given: str | None) -> None:
+    """A dash begins a version here, so that a mistyped option has to be told apart by hand."""
+    for one in given:
+        if one is not None and one.startswith("-") and not one[1:].isdigit():
+            raise UserError(f"There is no option or version '{one}'. Versions are numbers such as 12, -1, or the id of a delta. See: tenure log")
+
+
+def _what(entry: LedgerEntry) -> Cell:
+    said = _operations(entry.delta.operations)
+    return [(said, ""), (f"  {one_line(entry.delta.note, 80)}" if entry.delta.note else "", "dim")]
+
+
+def _operations(operations: Sequence[Operation]) -> str:
+    from tenure.playbook.delta import OPERATION_NAMES
+
+    counts = Counter(OPERATION_NAMES[type(operation)] for operation in operations)
+    return ", ".join(counted(number, *_VERBS[name]) for name, number in sorted(counts.items(), key=lambda pair: list(_VERBS).index(pair[0])))
+
+
+def _show_differences(request: Request, found: Sequence[Difference]) -> None:
+    rows = [_difference_row(one) for one in found if one.change != "counted"]
+    if rows:
+        columns = [Column(title=""), Column(title="lesson", style="cyan"), Column(title="change")]
+        request.terminal.table([*columns, Column(title="text", wraps=True)], rows)
+
+
+def _difference_row(one: Difference) -> Sequence[Cell]:
+    mark, style = _MARKS.get(one.change, ("?", ""))
+    return ([(mark, style)], one.id, one.change, _texts(one))
+
+
+def _texts(one: Difference) -> Cell:
+    before, after = one.before, one.after
+    if before is None or after is None or one.change != "changed":
+        lesson = after if after is not None else before
+        return "" if lesson is None else lesson.text + (f"\nApplies when: {lesson.applies_when}" if lesson.applies_when else "")
+    pieces: list[tuple[str, str]] = []
+    for name, old, new in (
+        ("", before.text, after.text),
+        ("Applies when: ", before.applies_when, after.applies_when),
+        ("Status: ", before.status, after.status),
+        ("Pinned: ", "yes" if before.pinned else "no", "yes" if after.pinned else "no"),
+        ("Merged from: ", ", ".join(before.merged), ", ".join(after.merged)),
+    ):
+        if old != new:
+            pieces += [(f"- {name}{old}\n", "red")] if old else []
+            pieces += [(f"+ {name}{new}\n", "green")] if new else []
+    if not pieces:
+        return after.text
+    pieces[-1] = (pieces[-1][0].rstrip("\n"), pieces[-1][1])
+    return pieces
+
+
+def _tally(found: Sequence[Difference]) -> str:
+    counts = Counter(one.change for one in found)
+    return ", ".join(f"{counts[change]:,} {change}" for change in _MARKS if counts[change])
+
+
+def _touch(one: Blame) -> Sequence[Cell]:
+    delta = one.entry.delta
+    said = "\n".join(_told(operation) for operation in one.operations)
+    return (
+        str(one.entry.version),
+        local_time(delta.time),
+        one_line(delta.author, 30),
+        [(said, ""), (f"\n{delta.cause}: {one_line(delta.note, 80)}" if delta.note else f"\n{delta.cause}", "dim")],
+    )
+
+
+def _told(operation: Operation) -> str:
+    """An operation in one line."""
+    from tenure.playbook.delta import OPERATION_NAMES, Add, Merge, Retire, Tally, Update
+    from tenure.playbook.lessons import TALLY_NAMES
+
+    name = OPERATION_NAMES[type(operation)]
+    if isinstance(operation, Add):
+        return f"{name} {one_line(operation.text, 100)}"
+    if isinstance(operation, Update):
+        parts = [f"text: {one_line(operation.text, 100)}"] if operation.text is not None else []
+        parts += [f"{field}: {getattr(operation, field)}" for field in ("applies_when", "status", "verdict") if getattr(operation, field) is not None]
+        return f"{name} {'; '.join(parts)}"
+    if isinstance(operation, Tally):
+        counts = [f"{getattr(operation, field):+d} {field}" for field in TALLY_NAMES if getattr(operation, field)]
+        return f"{name} {', '.join(counts)}"
+    if isinstance(operation, Merge):
+        return f"{name} {', '.join(operation.ids)} into {operation.into}"
+    if isinstance(operation, Retire):
+        return f"{name} {operation.reason}".rstrip()
+    return name

@@ -1,0 +1,381 @@
+"""`tenure learn` and `tenure context`: runs in, lessons out; and what an agent would be shown."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tenure.errors import UnreadableInput, UserError
+from tenure.serving.cli.output import Column, counted, money, one_line
+from tenure.serving.cli.request import IN_PART, INTERRUPTED, MISUSED, OK, Request, database_file, existing, read_bytes, read_text
+from tenure.serving.cli.verbs import add_verb
+
+if TYPE_CHECKING:
+    from tenure.learning.loop import Summary
+    from tenure.learning.recall import Context
+    from tenure.playbook.lessons import Lesson
+    from tenure.playbook.run import Run
+    from tenure.traces import ReadReport
+    from tenure.wiring import Tenure
+
+NAMED = 10
+"""Unreadable places and problems named on the terminal; `--json` has all that are known."""
+
+
+def register(app: typer.Typer) -> None:
+    """Put the commands on the command line."""
+    add_verb(
+        app,
+        "learn",
+        learn,
+        "tenure learn runs.jsonl",
+        "tenure learn ~/.claude/projects --scope acme/web",
+        "tenure learn runs.jsonl --model openai:gpt-4o-mini",
+        "tenure learn runs.jsonl --dry-run    # what would be learned; nothing is written",
+        "my-agent --log - | tenure learn -",
+    )
+    add_verb(
+        app,
+        "context",
+        context,
+        'tenure context "reconcile invoice 7"',
+        'tenure context "reconcile invoice 7" --budget 500 --explain',
+        "tenure context - < task.txt",
+    )
+
+
+def learn(
+    request: Request,
+    paths: Annotated[list[str] | None, typer.Argument(metavar="PATH", help="Files and folders with runs; - for stdin.", show_default=False)] = None,
+    format: Annotated[str | None, typer.Option("--format", metavar="NAME", help="The form of the files. Else it is told by content.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="Reflect with a model too, such as openai:gpt-4o-mini. Else TENURE_MODEL, or none.")
+    ] = None,
+    base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server for the model.")] = None,
+    pending: Annotated[bool, typer.Option("--pending", help="Also learn the runs that were kept but not learned yet.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be learned without a model; write nothing.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if anything could not be read.")] = False,
+) -> int:
+    """Learn lessons from runs.
+
+    Reads logs of agents and learns from each run: which tool calls were rejected and what was accepted instead,
+    what a person corrected, how failed and successful runs of a task differ. A run is learned once, however often
+    it is read. Interrupt it at any time: what was learned is kept.
+    """
+    from tenure.traces import ReadReport
+
+    given = paths or []
+    if not given and not pending:
+        raise UserError("Name the files or folders with runs, or use --pending. See: tenure learn --help")
+    existing([path for path in given if path != "-"])
+    report, began = ReadReport(), time.perf_counter()
+    with _files(given, request) as files, _book(request, model, base_url, dry_run) as book:
+        _check_switched_on(book)
+        before = book.store.reading(book.scope)
+        with before as reading:
+            version = reading.version()
+        learned, scopes = _learn_all(request, book, files, format, pending=pending, report=report)
+        fresh = _new_lessons(book, version) if dry_run else ()
+        with book.store.reading(book.scope) as reading:
+            live = reading.counts()["live"]
+    nothing = bool(given) and not report.runs and bool(report.count or not report.files)
+    if request.as_json:
+        request.terminal.document(_learned_json(request, book, learned, report, scopes, fresh, live, time.perf_counter() - began, dry_run))
+    elif not nothing:
+        _show_learned(request, learned, fresh, dry_run)
+    if not request.as_json or nothing:
+        _tell_what_was_lost(request, report)
+    if nothing:
+        raise UnreadableInput(_no_runs(report, format))
+    if not request.as_json:
+        _tell_what_next(request, book, learned, scopes, dry_run)
+    if learned.interrupted:
+        request.terminal.say("Interrupted. What was learned is on disk; the same command goes on from there.")
+        return INTERRUPTED
+    return IN_PART if strict and report.count else OK
+
+
+def context(
+    request: Request,
+    task: Annotated[str, typer.Argument(metavar="TASK", help="What the agent is asked to do; - reads it from stdin.", show_default=False)],
+    budget: Annotated[int | None, typer.Option("--budget", metavar="N", help="Tokens in all. Else the setting context.tokens.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each lesson is in it.")] = False,
+    bill: Annotated[bool, typer.Option("--bill", help="Say what each part costs in tokens.")] = False,
+) -> int:
+    """Print what an agent would be shown for a task.
+
+    The text is meant for the prompt: lessons that hold in general, then those for this task, within a budget of tokens.
+    """
+    terminal = request.terminal
+    text = read_text("-", terminal, what="task") if task == "-" else task
+    if not text.strip():
+        raise UserError("The task is empty. Say what the agent is asked to do: tenure context TASK")
+    with request.reading() as book:
+        found = book.context(text, budget=budget)
+    if request.as_json:
+        from tenure.serving.wire import context_json
+
+        terminal.document({**context_json(found), "scope": book.scope})
+        return OK
+    terminal.text(found.text)
+    if not found.text:
+        terminal.say(f"There is nothing to show for this task yet. Learn from runs: {request.command('learn PATH')}")
+    if explain:
+        _explain(request, found)
+    if bill:
+        rows = [(part, f"{tokens:,}") for part, tokens in found.parts.items()]
+        terminal.text("" if not found.text else "\n")
+        terminal.table([Column(title="part"), Column(title="tokens", right=True)], [*rows, ("in all", f"{found.tokens:,}")])
+    return OK
+
+
+def _explain(request: Request, found: Context) -> None:
+    from tenure.playbook.lessons import short_ids
+
+    columns = [
+        Column(title="lesson"),
+        Column(title="part"),
+        Column(title="fits the task", right=True),
+        Column(title="sure to help", right=True),
+        Column(title="tokens", right=True),
+    ]
+    ids = short_ids(found.lessons)
+    rows = [(ids[why.id], why.part, f"{why.relevance:.2f}", f"{why.usefulness:.2f}", f"{why.tokens:,}") for why in found.why]
+    request.terminal.text("" if not found.text else "\n")
+    request.terminal.table(columns, rows)
+    if found.cases:
+        request.terminal.text(f"Whole runs in it: {', '.join(map(one_line, found.cases))}")
+
+
+# -- learn, step by step -----------------------------------------------------------------------------
+
+
+@contextmanager
+def _files(given: list[str], request: Request) -> Iterator[list[Path]]:
+    """The files to read; what comes on stdin lies in one of its own meanwhile, so that its form can be told."""
+    if "-" not in given:
+        yield [Path(path) for path in given]
+        return
+    with tempfile.TemporaryDirectory(prefix="tenure-") as folder:
+        spooled = Path(folder) / "stdin"
+        spooled.write_bytes(read_bytes("-", request.terminal, what="runs"))
+        yield [spooled if path == "-" else Path(path) for path in given]
+
+
+@contextmanager
+def _book(request: Request, model: str | None, base_url: str | None, dry_run: bool) -> Iterator[Tenure]:
+    """The playbook to learn into; for a dry run a copy that is thrown away."""
+    if not dry_run:
+        with request.learning(model=model, base_url=base_url) as book:
+            yield book
+        return
+    from tenure.settings import database_url
+
+    path = database_file(database_url(request.db))
+    if path is None or not path.exists():
+        with replace(request, db="memory://").writing() as book:
+            yield book
+        return
+    with tempfile.TemporaryDirectory(prefix="tenure-") as folder:
+        copy = Path(folder) / "copy.db"
+        with request.reading() as original:
+            original.store.copy_to(copy)  # type: ignore[attr-defined]  # only a database in a file can be copied, and this one is
+        with replace(request, db=str(copy)).writing() as book:
+            yield book
+
+
+def _check_switched_on(book: Tenure) -> None:
+    if not book.settings().on("learn.enabled"):
+        raise UserError(f"Learning is switched off for scope '{book.scope}' (learn.enabled). Switch it on: tenure config set learn.enabled on")
+
+
+def _learn_all(
+    request: Request, book: Tenure, files: list[Path], format: str | None, *, pending: bool, report: ReadReport
+) -> tuple[Summary, Counter[str]]:
+    from tenure.learning.loop import Summary
+    from tenure.settings import default_scope
+    from tenure.traces import walk
+    from tenure.wiring import scoped
+
+    # A run that names its own scope goes there, unless a scope was asked for.
+    asked = scoped(default_scope(request.scope)) if request.scope or os.environ.get("TENURE_SCOPE") else ""
+    scopes: Counter[str] = Counter()
+    sizes = _sizes(files)
+    total = sum(sizes.values()) if len(sizes) > 1 else None
+    learned = Summary()
+    with request.terminal.progress("Learning", total) as show:
+        place = _Place(sizes)
+
+        def tell(summary: Summary, run: Run) -> None:
+            scopes[run.scope] += 1
+            show(place.done, _counts(summary))
+
+        if files:
+            runs = (place.at(file, run) for file, run in walk(files, format=format, scope=asked, report=report))
+            learned = book.learn_many(runs, tell=tell)
+        if pending and not learned.interrupted:
+            learned = _together(learned, book.learn_kept(tell=tell))
+    return learned, scopes
+
+
+class _Place:
+    """How far reading has come, in bytes of the files that are done."""
+
+    def __init__(self, sizes: dict[Path, int]) -> None:
+        self._sizes, self._now = sizes, Path()
+        self.done = 0
+
+    def at(self, file: Path, run: Run) -> Run:
+        """The run, noting the file it comes from."""
+        if file != self._now:
+            self.done += self._sizes.get(self._now, 0)
+            self._now = file
+        return run
+
+
+def _sizes(files: list[Path]) -> dict[Path, int]:
+    found: dict[Path, int] = {}
+    for file in files:
+        below = [Path(folder) / name for folder, _, names in os.walk(file) for name in names] if file.is_dir() else [file]
+        found |= {one: one.stat().st_size for one in below if one.is_file()}
+    return found
+
+
+def _counts(summary: Summary) -> str:
+    said = [counted(summary.runs, "run"), f"{counted(summary.added, 'lesson')} added", f"{summary.merged:,} joined"]
+    if summary.usage.calls:
+        said.append(money(summary.usage.cost_usd))
+    return ", ".join(said)
+
+
+def _together(one: Summary, other: Summary) -> Summary:
+    names = ("runs", "successes", "failures", "skipped", "added", "merged", "held", "revised", "retired")
+    return replace(
+        other,
+        problems=(*one.problems, *other.problems),
+        usage=one.usage + other.usage,
+        **{name: getattr(one, name) + getattr(other, name) for name in names},
+    )
+
+
+def _new_lessons(book: Tenure, version: int) -> tuple[Lesson, ...]:
+    return tuple(
+        difference.after
+        for difference in book.diff(version)
+        if difference.after is not None and difference.before is None
+    )
+
+
+def _learned_json(
+    request: Request,
+    book: Tenure,
+    learned: Summary,
+    report: ReadReport,
+    scopes: Counter[str],
+    fresh: tuple[Lesson, ...],
+    live: int,
+    seconds: float,
+    dry_run: bool,
+) -> dict[str, Any]:
+    from tenure.serving.wire import lessons_json, summary_json
+
+    found = {
+        **summary_json(learned),
+        "unreadable": report.count,
+        "unreadable_places": [str(place) for place in report.unreadable],
+        "unknown_kinds": dict(report.unknown_kinds),
+        "repairs": dict(report.repairs),
+        "files": report.files,
+        "scope": book.scope,
+        "scopes": dict(scopes),
+        "lessons": live,
+        "seconds": round(seconds, 3),
+    }
+    return {**found, "dry_run": True, "new_lessons": lessons_json(fresh)} if dry_run else found
+
+
+def _show_learned(request: Request, learned: Summary, fresh: tuple[Lesson, ...], dry_run: bool) -> None:
+    terminal = request.terminal
+    would = " (dry run: nothing is written)" if dry_run else ""
+    known = learned.successes + learned.failures
+    outcomes = f"{learned.successes:,} succeeded, {learned.failures:,} failed"
+    if known < learned.runs:
+        outcomes += f", {learned.runs - known:,} with unknown outcome"
+    rows: list[tuple[str, str, str]] = [("runs", f"{learned.runs:,}", outcomes if learned.runs else "")]
+    if learned.skipped:
+        rows.append(("skipped", f"{learned.skipped:,}", "learned before"))
+    rows.append(("added", f"{learned.added:,}", "new lessons"))
+    rows.append(("merged", f"{learned.merged:,}", "with a lesson that was there"))
+    for name, number, meaning in (
+        ("revised", learned.revised, "lessons with a new text"),
+        ("retired", learned.retired, "lessons taken out of use"),
+        ("held", learned.held, "changes that wait for a review"),
+    ):
+        if number:
+            rows.append((name, f"{number:,}", meaning))
+    if learned.usage.calls:
+        used = learned.usage
+        rows.append(("model calls", f"{used.calls:,}", f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out, {money(used.cost_usd)}"))
+    terminal.heading(f"Learned{would}" if not dry_run else f"Would be learned{would}")
+    terminal.table([Column(title=""), Column(title="", right=True), Column(title="", wraps=True)], rows, headed=False)
+    if fresh:
+        from tenure.serving.cli.tables import lesson_table
+
+        terminal.text("\n")
+        lesson_table(terminal, fresh)
+
+
+def _tell_what_was_lost(request: Request, report: ReadReport) -> None:
+    terminal = request.terminal
+    if report.count:
+        terminal.warn(f"Could not read {counted(report.count, 'place')}:")
+        for place in report.unreadable[:NAMED]:
+            terminal.say(f"  {place}")
+        if report.count > NAMED:
+            terminal.say(f"  and {report.count - min(NAMED, len(report.unreadable)):,} more")
+    if report.repairs:
+        terminal.warn("Mended or left out: " + ", ".join(f"{what} ({n:,})" for what, n in sorted(report.repairs.items())))
+    if report.unknown_kinds:
+        terminal.warn("Unknown kinds of records were left out: " + ", ".join(f"{kind} ({n:,})" for kind, n in report.unknown_kinds.most_common(NAMED)))
+
+
+def _no_runs(report: ReadReport, format: str | None) -> str:
+    from tenure.traces import FORMATS
+
+    if format is not None:
+        return f"No run in the form '{format}' could be read. Leave out --format to have the form told by content."
+    return f"No runs were found. Known forms: {', '.join(FORMATS)}. What they look like: docs/reference/file-forms.md"
+
+
+def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Counter[str], dry_run: bool) -> None:
+    terminal = request.terminal
+    for problem in learned.problems[:NAMED]:
+        terminal.warn(problem)
+    if len(learned.problems) > NAMED:
+        terminal.say(f"  and {len(learned.problems) - NAMED} more")
+    elsewhere = {scope: runs for scope, runs in scopes.items() if scope != book.scope}
+    for scope, runs in elsewhere.items():
+        terminal.warn(f"{counted(runs, 'run')} went to the scope they name. See: {replace(request, scope=scope).command('show')}")
+    if not learned.runs:
+        terminal.say("There was no run to learn from.")
+    elif dry_run:
+        terminal.say(f"To learn it, leave out --dry-run.")
+    elif learned.skipped == learned.runs:
+        terminal.say(f"All of it was learned before. See the lessons: {request.command('show')}")
+    elif learned.added or learned.merged or learned.revised:
+        if len(elsewhere) < len(scopes):
+            terminal.say(f"See what was learned: {request.command('show')}")
+    else:
+        terminal.say("These runs held nothing to learn: no rejected call, no correction, no difference between runs of a task.")
+    if learned.held and not dry_run:
+        terminal.say(f"Held {counted(learned.held, 'change')}. Review them: {request.command('review list')}")

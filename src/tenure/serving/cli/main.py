@@ -1,0 +1,156 @@
+"""The command `tenure`: its verbs put together, and how errors become messages and exit codes.
+
+Only what parsing needs is imported here; each command imports the engine when it runs, so that
+`tenure --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from tenure.errors import TenureError, UserError
+from tenure.serving.cli import bench, demo, history, learning, playbook, review, settings
+from tenure.serving.cli.output import Terminal
+from tenure.serving.cli.request import FAILED, INTERRUPTED, MISUSED, OK, Colour, Db, Json, Request, Scope
+from tenure.version import VERSION
+
+GROUPS = {
+    "Learn": ("demo", "learn", "context"),
+    "Look": ("status", "show", "log", "diff", "blame"),
+    "Change": ("apply", "import", "export", "refine", "review", "rollback"),
+    "Set up": ("config", "doctor", "version", "bench"),
+}
+"""Commands as the help lists them."""
+
+
+class CommandLine(TyperGroup):
+    """The root of all commands: lists them by purpose, and turns every error into a message and an exit code."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands by what one wants to do."""
+        listed = {name for names in GROUPS.values() for name in names}
+        groups = {**GROUPS, "More": tuple(name for name in self.commands if name not in listed)}
+        widest = max(map(len, self.commands))
+        for title, names in groups.items():
+            rows = [(name.ljust(widest), self.commands[name].get_short_help_str(90)) for name in names if name in self.commands]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command; ends the process with its exit code."""
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                # What a stream's encoding cannot hold is shown as an escape; printing must not end a command.
+                stream.reconfigure(errors="backslashreplace")
+        code = self._run(args, prog_name, complete_var, windows_expand_args, extra)
+        if not standalone_mode:
+            return code
+        sys.exit(code)
+
+    def _run(self, args: Sequence[str] | None, prog_name: str | None, complete_var: str | None, expand: bool, extra: dict[str, Any]) -> int:
+        terminal = Terminal()
+        try:
+            # Commands return their exit code; leaving early (--help, --version) gives one as well.
+            code = super().main(args, prog_name, complete_var, standalone_mode=False, windows_expand_args=expand, **extra)
+            sys.stdout.flush()
+        except TenureError as exc:
+            _trace_if_wanted()
+            terminal.fail(str(exc))
+            return MISUSED if isinstance(exc, UserError) else FAILED
+        except typer.TyperException as exc:
+            terminal.fail(_usage_message(exc))
+            return MISUSED
+        except typer.Abort:
+            terminal.say("Interrupted.")
+            return INTERRUPTED
+        except KeyboardInterrupt:
+            terminal.say("Interrupted.")
+            return INTERRUPTED
+        except BrokenPipeError:
+            # The reader has seen enough. Python's own flush at exit must not say so again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return OK
+        except Exception as exc:  # noqa: BLE001  # the last line of defence: a bug must not show as a page of traceback
+            _trace_if_wanted()
+            terminal.fail(f"Unexpected {type(exc).__name__}: {exc}\nThis is a fault in Tenure. To see where, set TENURE_DEBUG=1 and run it again.")
+            return FAILED
+        if code == INTERRUPTED and not isinstance(code, bool):
+            return INTERRUPTED
+        return code if isinstance(code, int) else OK
+
+
+def _trace_if_wanted() -> None:
+    if os.environ.get("TENURE_DEBUG"):
+        import traceback
+
+        traceback.print_exc()
+
+
+def _usage_message(exc: typer.TyperException) -> str:
+    """A mistake on the command line: what is wrong, and where to look."""
+    said = exc.format_message().strip()
+    if said and said[-1] not in ".?!":
+        said += "."
+    context = getattr(exc, "ctx", None)
+    return f"{said} See: {context.command_path if context is not None else 'tenure'} --help"
+
+
+app = typer.Typer(
+    name="tenure",
+    cls=CommandLine,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        Terminal().text(f"tenure {VERSION}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    db: Db = None,
+    scope: Scope = None,
+    as_json: Json = False,
+    colour: Colour = None,
+    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")] = False,
+) -> int:
+    """Agents that learn on the job: lessons from what runs really showed, graded, under your control.
+
+    \b
+    Try it:   tenure demo
+    Begin:    tenure learn runs.jsonl
+    Use it:   tenure context "reconcile invoice 7"
+    """
+    context.obj = Request().overlaid(db, scope, as_json, colour)
+    if context.invoked_subcommand is None:
+        Terminal().text(context.get_help())
+    return OK
+
+
+for group in (demo, learning, playbook, history, review, settings, bench):
+    group.register(app)
+
+
+def main() -> None:
+    """The entry point of the command `tenure`."""
+    app()

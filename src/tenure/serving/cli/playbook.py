@@ -1,0 +1,455 @@
+"""The playbook itself: `tenure show`, `apply`, `import`, `export` and `refine`."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tenure.errors import UnreadableInput, UserError
+from tenure.serving.cli.output import Cell, Column, Terminal, counted, one_line
+from tenure.serving.cli.request import IN_PART, OK, Request, person, read_text
+from tenure.serving.cli.verbs import add_verb
+
+if TYPE_CHECKING:
+    from tenure.learning.exchange import Imported
+    from tenure.playbook.delta import Operation, Receipt
+    from tenure.playbook.lessons import Lesson
+    from tenure.playbook.refine import Plan
+    from tenure.ports import Reading
+
+NAMED = 10
+"""Reasons named on the terminal; `--json` has all."""
+
+SHOWN_STATUSES = ("provisional", "active", "held", "retired")
+
+
+def register(app: typer.Typer) -> None:
+    """Put the commands on the command line."""
+    add_verb(
+        app,
+        "show",
+        show,
+        "tenure show",
+        "tenure show inv-7k2m9q               # one lesson, with its evidence",
+        'tenure show --section "tool rules" --status active',
+        "tenure show --all --json",
+    )
+    add_verb(
+        app,
+        "apply",
+        apply,
+        "tenure apply operations.json",
+        """echo '[{"op": "PIN", "id": "inv-7k2m9q"}]' | tenure apply -""",
+    )
+    add_verb(app, "import", import_, "tenure import playbook.txt", "tenure import AGENTS.md --scope acme/web", "tenure import skillbook.json --dry-run")
+    add_verb(app, "export", export, "tenure export", "tenure export playbook.txt", "tenure export playbook.json --form json")
+    add_verb(app, "refine", refine, "tenure refine --dry-run", "tenure refine")
+
+
+def show(
+    request: Request,
+    id: Annotated[str | None, typer.Argument(metavar="ID", help="A lesson, or as much of its id as makes it unique.", show_default=False)] = None,
+    section: Annotated[str | None, typer.Option("--section", metavar="NAME", help="Only this section.")] = None,
+    status: Annotated[
+        list[str] | None, typer.Option("--status", metavar="STATUS", help=f"Only lessons that are {', '.join(SHOWN_STATUSES)}.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also those that are held or retired.")] = False,
+) -> int:
+    """Show the lessons of a scope, or one lesson with all that is known of it."""
+    terminal = request.terminal
+    wanted = _statuses(status)
+    with request.reading() as book, book.store.reading(book.scope) as reading:
+        if id is not None:
+            return _show_one(request, reading, id)
+        kept = list(reading.lessons(live=not (everything or wanted - {"provisional", "active"})))
+        if section is not None:
+            kept = _in_section(kept, section)
+        if wanted:
+            kept = [lesson for lesson in kept if lesson.status in wanted]
+        counts, inherited = reading.counts(), Counter(scope for scope, _ in reading.inherited())
+        scope = reading.scope
+    if request.as_json:
+        from tenure.serving.wire import counts_json, lessons_json
+
+        terminal.document({"lessons": lessons_json(kept), "scope": scope, "counts": counts_json(counts), "inherited": dict(inherited)})
+        return OK
+    _show_many(request, kept, scope, counts, narrowed=bool(section or wanted), everything=everything)
+    for parent, number in inherited.items():
+        terminal.say(f"{counted(number, 'lesson')} more from {parent}: tenure show --scope {parent}")
+    return OK
+
+
+def apply(
+    request: Request,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON file with operations; - for stdin.", show_default=False)],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would become of each operation; write nothing.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if an operation was skipped.")] = False,
+) -> int:
+    """Change the playbook by hand: the operations of a file, as one delta.
+
+    The file holds {"operations": [{"op": "ADD", "section": "...", "text": "..."}]} or only the list. Each operation
+    gets a receipt; one that cannot be carried out does not touch the others.
+    """
+    terminal = request.terminal
+    entries = _operations_in(read_text(file, terminal, what="operations"), "stdin" if file == "-" else file)
+    read = [_read(entry) for entry in entries]
+    good = [op for _, op in read if not isinstance(op, str)]
+    version, raised, receipts = _carry_out(request, good, dry_run=dry_run)
+    from tenure.playbook.delta import Receipt
+
+    left = iter(receipts)
+    all_receipts = [(name, Receipt("skipped", op) if isinstance(op, str) else next(left)) for name, op in read]
+    skipped = sum(receipt.status == "skipped" for _, receipt in all_receipts)
+    if request.as_json:
+        from tenure.serving.wire import receipt_json
+
+        found = {"receipts": [receipt_json(receipt, name) for name, receipt in all_receipts], "version": version, "raised": raised}
+        terminal.document({**found, "dry_run": True} if dry_run else found)
+    else:
+        _show_receipts(request, all_receipts, version, raised, dry_run=dry_run)
+    return IN_PART if strict and skipped else OK
+
+
+def import_(
+    request: Request,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A playbook in any known form; - for stdin.", show_default=False)],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; write nothing.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if something in the file was skipped.")] = False,
+) -> int:
+    """Bring in a playbook of another tool, or an export, as one delta.
+
+    Reads ACE text and JSON, Skillbook JSON, Markdown lists of rules (AGENTS.md, CLAUDE.md) and own exports, told by
+    content. Ids and texts stay as they are; nothing is merged but what is there already.
+    """
+    from tenure.learning.exchange import bring_in, counted as counted_import, import_delta
+    from tenure.playbook.apply import fold_in
+    from tenure.playbook.foreign import read_foreign
+
+    text = read_text(file, request.terminal, what="playbook")
+    name = "stdin" if file == "-" else Path(file).name
+    try:
+        found = read_foreign(text)
+    except UnreadableInput as exc:
+        raise UnreadableInput(f"{name}: {exc}") from exc
+    author = f"import:{name}"
+    if dry_run:
+        with request.reading() as book, book.store.reading(book.scope) as reading:
+            delta, there = import_delta(reading, found, id=book.ids.next(reading.newest_delta_id()), at=book.clock.now(), author=author)
+            imported = counted_import(found, delta, fold_in(reading, delta).receipts, there)
+    else:
+        with request.writing() as book, book.store.writing(book.scope) as work:
+            imported = bring_in(work, found, ids=book.ids, at=book.clock.now(), author=author)
+    if request.as_json:
+        request.terminal.document(
+            {
+                "added": imported.added,
+                "merged": imported.merged,
+                "held": imported.held,
+                "skipped": imported.skipped,
+                "changed": imported.changed,
+                "reasons": list(imported.reasons),
+                "form": found.form,
+                "file": name,
+                "raised": imported.raised,
+                "version": imported.version,
+                "scope": book.scope,
+                **({"dry_run": True} if dry_run else {}),
+            }
+        )
+    else:
+        _show_imported(request, imported, name, found.form, dry_run=dry_run)
+    return IN_PART if strict and imported.skipped else OK
+
+
+def export(
+    request: Request,
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help="Where to write; without it, or with -, to stdout.", show_default=False)] = None,
+    form: Annotated[
+        str | None, typer.Option("--form", metavar="FORM", help="ace (readable, live lessons) or json (everything). Else told by FILE's ending.")
+    ] = None,
+) -> int:
+    """Write the playbook out, for people, other tools or another database.
+
+    Secrets are taken out once more on the way. A file is replaced whole or not at all.
+    """
+    from tenure.learning.exchange import written
+
+    terminal = request.terminal
+    target = None if file in (None, "-") else Path(str(file))
+    chosen = form or ("json" if target is not None and target.suffix.lower() == ".json" else "ace")
+    if chosen not in ("ace", "json"):
+        raise UserError(f"There is no form '{form}'. Use ace or json.")
+    if target is not None and target.is_dir():
+        raise UserError(f"'{file}' is a folder. Name a file in it, such as {target / 'playbook.txt'}")
+    with request.reading() as book:
+        playbook = book.playbook
+        text = written(playbook, "json" if chosen == "json" else "ace")
+    lessons = len(playbook.lessons) if chosen == "ace" else len(playbook.every_lesson)
+    if target is None:
+        if request.as_json:
+            terminal.document({"form": chosen, "lessons": lessons, "text": text, "scope": book.scope})
+        else:
+            terminal.text(text)
+        return OK
+    size = _replace_file(target, text)
+    if request.as_json:
+        terminal.document({"form": chosen, "lessons": lessons, "file": str(target), "bytes": size, "scope": book.scope})
+    else:
+        terminal.say(f"Wrote {counted(lessons, 'lesson')} to {target} ({size:,} bytes). Read them back: tenure import {target}")
+    return OK
+
+
+def refine(
+    request: Request, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, with reasons.")] = False
+) -> int:
+    """Merge lessons that say the same, and retire the least useful where a bound is passed.
+
+    It is one delta, and can be rolled back. Only learned lessons are ever retired; pinned ones stay.
+    """
+    with (request.reading() if dry_run else request.writing()) as book:
+        plan, receipts = book.refine(dry_run=dry_run)
+        with book.store.reading(book.scope) as reading:
+            texts = {lesson.id: lesson for lesson in map(reading.lesson, _ids_of(plan)) if lesson is not None}
+            version = reading.version() if receipts else None
+    if request.as_json:
+        request.terminal.document(
+            {
+                "merges": [{"ids": list(merge.ids), "into": merge.into, "reason": merge.reason} for merge in plan.merges],
+                "evictions": [{"id": eviction.id, "reason": eviction.reason} for eviction in plan.evictions],
+                "tokens_before": plan.tokens_before,
+                "tokens_after": plan.tokens_after,
+                "over": list(plan.over),
+                "version": version,
+                "dry_run": dry_run,
+            }
+        )
+        return OK
+    _show_plan(request, plan, texts, version, dry_run=dry_run)
+    return OK
+
+
+# -- show --------------------------------------------------------------------------------------------
+
+
+def _statuses(given: Sequence[str] | None) -> set[str]:
+    asked = {part.strip().lower() for one in given or () for part in one.split(",")}
+    unknown = asked - set(SHOWN_STATUSES)
+    if unknown:
+        raise UserError(f"There is no status '{sorted(unknown)[0]}'. Use one of: {', '.join(SHOWN_STATUSES)}.")
+    return asked
+
+
+def _in_section(lessons: Sequence[Lesson], section: str) -> list[Lesson]:
+    found = [lesson for lesson in lessons if lesson.section.casefold() == section.strip().casefold()]
+    if not found and lessons:
+        names = sorted({lesson.section for lesson in lessons})
+        raise UserError(f"There is no section '{section}'. There are: {', '.join(names[:12])}{' ...' if len(names) > 12 else ''}")
+    return found
+
+
+def _show_one(request: Request, reading: Reading, named: str) -> int:
+    from tenure.learning.history import find_lesson
+
+    lesson = find_lesson(reading, named)
+    if request.as_json:
+        from tenure.serving.wire import lessons_json
+
+        request.terminal.document({"lessons": lessons_json([lesson]), "scope": reading.scope})
+        return OK
+    from tenure.serving.cli.tables import lesson_page
+
+    runs = list(dict.fromkeys(place.run for place in lesson.evidence))
+    lesson_page(request.terminal, lesson, [(run, reading.run(run)) for run in runs])
+    request.terminal.say(f"\nWho wrote it, and when: {request.command(f'blame {lesson.id}')}")
+    return OK
+
+
+def _show_many(request: Request, lessons: Sequence[Lesson], scope: str, counts: Any, *, narrowed: bool, everything: bool) -> None:
+    from tenure.playbook.lessons import short_ids
+    from tenure.serving.cli.tables import lesson_table
+
+    terminal = request.terminal
+    if not lessons:
+        if narrowed:
+            terminal.say(f"No lesson of scope {scope} is like that. See all: {request.command('show --all')}")
+        else:
+            terminal.say(f"Scope {scope} has no lessons yet. Learn from runs: {request.command('learn PATH')}")
+    else:
+        lesson_table(terminal, lessons, short_ids([lesson.id for lesson in lessons]))
+    hidden = [f"{counts[name]:,} {name}" for name in ("held", "retired") if counts.get(name)]
+    if hidden and not (narrowed or everything):
+        terminal.say(f"Not shown: {' and '.join(hidden)}. See them: {request.command('show --all')}")
+
+
+# -- apply -------------------------------------------------------------------------------------------
+
+
+def _operations_in(text: str, name: str) -> list[object]:
+    try:
+        held = json.loads(text)
+    except RecursionError as exc:
+        raise UnreadableInput(f"{name} is nested too deeply to be operations.") from exc
+    except ValueError as exc:
+        raise UnreadableInput(f"{name} is not JSON: {exc}. It should hold {{\"operations\": [...]}}") from exc
+    entries = held.get("operations") if isinstance(held, dict) else held
+    if not isinstance(entries, list):
+        has = f"an object with {', '.join(map(repr, list(held)[:6])) or 'nothing'}" if isinstance(held, dict) else "no list"
+        raise UnreadableInput(f"{name} holds no operations: it is {has}. It should hold {{\"operations\": [...]}} or the list alone.")
+    return entries
+
+
+def _read(entry: object) -> tuple[str, Operation | str]:
+    """An operation with its name, or why it is none."""
+    from tenure.playbook.delta import OPERATION_NAMES
+    from tenure.playbook.operations_json import operation_from_json
+
+    operation = operation_from_json(entry)
+    if not isinstance(operation, str):
+        return OPERATION_NAMES[type(operation)], operation
+    said = entry.get("op", entry.get("type", "")) if isinstance(entry, dict) else ""
+    return one_line(said, 20) if isinstance(said, str) else "", operation
+
+
+def _carry_out(request: Request, operations: Sequence[Operation], *, dry_run: bool) -> tuple[int | None, str, Sequence[Receipt]]:
+    """The version, a sentence about raised bounds, and the receipts of operations applied in one delta."""
+    from tenure.playbook.apply import fold_in
+    from tenure.playbook.delta import Delta
+
+    if not operations:
+        return None, "", ()
+    if dry_run:
+        with request.reading() as book, book.store.reading(book.scope) as reading:
+            delta = Delta(book.ids.next(reading.newest_delta_id()), operations, author=person(), cause="hand", at=book.clock.now())
+            return None, "", fold_in(reading, delta).receipts
+    with request.writing() as book:
+        before = book.settings().bounds
+        admitted = book.apply(operations, author=person())
+        after = book.settings().bounds
+    raised = [
+        f"{name} from {old} to {new}"
+        for name, old, new in (
+            ("bounds.lessons_per_section", before.lessons_per_section, after.lessons_per_section),
+            ("bounds.tokens", before.tokens, after.tokens),
+        )
+        if new > old
+    ]
+    return admitted.version, f"Raised {' and '.join(raised)}, to hold what you put in." if raised else "", admitted.receipts
+
+
+def _show_receipts(
+    request: Request, receipts: Sequence[tuple[str, Receipt]], version: int | None, raised: str, *, dry_run: bool
+) -> None:
+    terminal = request.terminal
+    styles = {"applied": "green", "merged": "green", "held": "yellow", "skipped": "red"}
+    rows: list[Sequence[Cell]] = [
+        (f"{place}", name, [(receipt.status, styles.get(receipt.status, ""))], receipt.id, receipt.reason)
+        for place, (name, receipt) in enumerate(receipts, 1)
+    ]
+    if rows:
+        columns = [Column(title="", right=True), Column(title="operation"), Column(title="became"), Column(title="lesson", style="cyan")]
+        terminal.table([*columns, Column(title="why", wraps=True)], rows)
+    if raised:
+        terminal.say(raised)
+    if dry_run:
+        terminal.say("Nothing was written. To do it, leave out --dry-run.")
+    elif version is None:
+        terminal.say("Nothing was changed." if rows else "There was no operation in it.")
+    else:
+        terminal.say(f"This is version {version}. See it: {request.command('show')}   Undo it: {request.command(f'rollback {version - 1}')}")
+
+
+# -- import and export -------------------------------------------------------------------------------
+
+
+def _show_imported(request: Request, imported: Imported, name: str, form: str, *, dry_run: bool) -> None:
+    terminal = request.terminal
+    rows = [
+        ("added", f"{imported.added:,}", "new lessons"),
+        ("merged", f"{imported.merged:,}", "were there already"),
+        ("held", f"{imported.held:,}", "wait for a review"),
+        ("changed", f"{imported.changed:,}", "other operations carried out"),
+        ("skipped", f"{imported.skipped:,}", "could not be used"),
+    ]
+    terminal.heading(f"{'Would be imported' if dry_run else 'Imported'} from {name} ({form})")
+    kept = [row for row in rows if row[0] in ("added", "merged") or row[1] != "0"]
+    terminal.table([Column(title=""), Column(title="", right=True), Column(title="", wraps=True)], kept, headed=False)
+    for reason in imported.reasons[:NAMED]:
+        terminal.warn(reason)
+    if len(imported.reasons) > NAMED:
+        terminal.say(f"  and {len(imported.reasons) - NAMED:,} more (--json has all)")
+    if imported.raised:
+        terminal.say(imported.raised)
+    if dry_run:
+        terminal.say("Nothing was written. To do it, leave out --dry-run.")
+    elif imported.version is None:
+        terminal.say("Nothing was changed: all of it was there already." if imported.merged else "Nothing was changed.")
+    else:
+        undo = request.command(f"rollback {imported.version - 1}")
+        terminal.say(f"This is version {imported.version}. See it: {request.command('show')}   Undo it: {undo}")
+
+
+def _replace_file(target: Path, text: str) -> int:
+    """Write a file so that readers see the old one or the new one, whole; gives its size in bytes."""
+    raw = text.encode("utf-8", "surrogatepass")
+    real = target.resolve()
+    try:
+        handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.", suffix=".new")
+    except OSError as exc:
+        why = "does not exist" if isinstance(exc, FileNotFoundError) else f"cannot be written to: {(exc.strerror or str(exc)).lower()}"
+        raise UserError(f"Folder '{real.parent}' {why}.") from exc
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, real.stat().st_mode & 0o777 if real.exists() else 0o666 & ~_umask())
+        os.replace(name, real)
+    except OSError as exc:
+        Path(name).unlink(missing_ok=True)
+        raise UserError(f"File '{target}' cannot be written: {(exc.strerror or str(exc)).lower()}.") from exc
+    return len(raw)
+
+
+def _umask() -> int:
+    # There is no other way to ask for it.
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+# -- refine ------------------------------------------------------------------------------------------
+
+
+def _ids_of(plan: Plan) -> list[str]:
+    merged = [one for merge in plan.merges for one in (*merge.ids, merge.into)]
+    return list(dict.fromkeys([*merged, *(eviction.id for eviction in plan.evictions)]))
+
+
+def _show_plan(request: Request, plan: Plan, lessons: dict[str, Lesson], version: int | None, *, dry_run: bool) -> None:
+    terminal: Terminal = request.terminal
+    rows: list[Sequence[Cell]] = []
+    for merge in plan.merges:
+        text = one_line(lessons[merge.into].text, 120) if merge.into in lessons else ""
+        rows.append(("merge", "\n".join(merge.ids), merge.into, [(text, ""), (f"\n{merge.reason}", "dim")]))
+    for eviction in plan.evictions:
+        text = one_line(lessons[eviction.id].text, 120) if eviction.id in lessons else ""
+        rows.append(("retire", eviction.id, "", [(text, ""), (f"\n{eviction.reason}", "dim")]))
+    if rows:
+        columns = [Column(title=""), Column(title="lesson", style="cyan"), Column(title="into", style="cyan"), Column(title="why", wraps=True)]
+        terminal.table(columns, rows)
+    for sentence in plan.over:
+        terminal.warn(sentence)
+    if not rows:
+        terminal.say(f"Nothing to merge, and the bounds are kept: {plan.tokens_before:,} tokens in all lessons.")
+    elif dry_run:
+        terminal.say(f"From {plan.tokens_before:,} to {plan.tokens_after:,} tokens. Nothing was written. To do it: {request.command('refine')}")
+    else:
+        undo = f" Undo it: {request.command(f'rollback {version - 1}')}" if version else ""
+        terminal.say(f"From {plan.tokens_before:,} to {plan.tokens_after:,} tokens, as version {version}.{undo}")

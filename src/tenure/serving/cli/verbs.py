@@ -1,0 +1,152 @@
+"""How commands are put on the command line: common options, examples in the help, groups of commands.
+
+`--db`, `--scope`, `--json` and `--color` may stand before a command or after it; after it wins.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from tenure.serving.cli.output import COLOURS
+from tenure.serving.cli.request import OK, Request
+
+Db = Annotated[
+    str | None,
+    typer.Option(
+        "--db", metavar="URL", help="The database: sqlite:///book.db or a file's path. Else TENURE_DB, the project's, the user's.", show_default=False
+    ),
+]
+Scope = Annotated[
+    str | None,
+    typer.Option("--scope", metavar="PATH", help="The scope, such as acme/finance. Else TENURE_SCOPE, the project's name.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.", show_default=False)]
+Colour = Annotated[
+    str | None, typer.Option("--color", metavar="WHEN", help=f"Colours: {', '.join(COLOURS)}. Else NO_COLOR, FORCE_COLOR.", show_default=False)
+]
+
+_WITH_STORE: dict[str, Any] = {"db": Db, "scope": Scope, "as_json": Json, "colour": Colour}
+_WITHOUT: dict[str, Any] = {"as_json": Json, "colour": Colour}
+
+_SETTINGS = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
+
+
+class Verb(TyperCommand):
+    """A command whose help ends with examples, one a line."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples as they are."""
+        write_examples(self.epilog, formatter)
+
+
+class VerbGroup(TyperGroup):
+    """A command with commands below it, and examples."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples as they are."""
+        write_examples(self.epilog, formatter)
+
+
+def write_examples(examples: str | None, formatter: Any) -> None:
+    """Put examples, one a line, at the end of a help text."""
+    if examples:
+        with formatter.section("Examples"):
+            for line in examples.split("\n"):
+                formatter.write(f"  {line}\n")
+
+
+def overlaid(request: Request, given: dict[str, Any]) -> Request:
+    """A request with what was given later in its place.
+
+    Raises:
+        BadParameter: there is no such way to colour.
+    """
+    colour = given.get("colour")
+    if colour is not None and colour not in COLOURS:
+        raise typer.BadParameter(f"'{colour}' is none of {', '.join(COLOURS)}.", param_hint="--color")
+    return replace(
+        request,
+        db=given.get("db") or request.db,
+        scope=given.get("scope") or request.scope,
+        as_json=given.get("as_json") or request.as_json,
+        colour=colour or request.colour,
+    )
+
+
+def add_verb(app: typer.Typer, name: str, function: Callable[..., int], *examples: str, store: bool = True, lenient: bool = False) -> None:
+    """Put a function on the command line. Its first argument is the `Request`; its docstring is the help.
+
+    Args:
+        app: the root or a group.
+        name: what is typed.
+        function: returns the exit code.
+        examples: what to type, with a comment behind `#` where one helps.
+        store: whether it has `--db` and `--scope`.
+        lenient: whether an argument may begin with a dash, such as `-1` for the version before.
+    """
+    settings = {**_SETTINGS, "ignore_unknown_options": lenient}
+    command = _requested(function, _WITH_STORE if store else _WITHOUT)
+    app.command(name, cls=Verb, epilog="\n".join(examples), help=inspect.getdoc(function), context_settings=settings)(command)
+
+
+def add_group(
+    app: typer.Typer, name: str, help: str, *examples: str, default: Callable[[Request], int], store: bool = True
+) -> typer.Typer:
+    """Put a command with commands below it on the command line, and get it to add to.
+
+    Args:
+        app: the root.
+        name: what is typed.
+        help: what it is for.
+        examples: as for `add_verb`.
+        default: what it does without a command below.
+        store: as for `add_verb`.
+    """
+    group = typer.Typer(cls=VerbGroup, rich_markup_mode=None, help=help, epilog="\n".join(examples), context_settings=_SETTINGS)
+
+    def without_command(context: typer.Context, request: Request) -> int:
+        context.find_root().obj = request
+        return default(request) if context.invoked_subcommand is None else OK
+
+    options = _WITH_STORE if store else _WITHOUT
+
+    def callback(context: typer.Context, **given: Any) -> int:
+        return without_command(context, overlaid(_request_of(context), given))
+
+    _declare(callback, [], options)
+    group.callback(invoke_without_command=True)(callback)
+    app.add_typer(group, name=name)
+    return group
+
+
+def _requested(function: Callable[..., int], options: dict[str, Any]) -> Callable[..., int]:
+    def command(context: typer.Context, **given: Any) -> int:
+        own = {name: given.pop(name) for name in options}
+        return function(overlaid(_request_of(context), own), **given)
+
+    hints = get_type_hints(function, include_extras=True)
+    kept = [one.replace(annotation=hints[one.name]) for one in list(inspect.signature(function).parameters.values())[1:]]
+    _declare(command, kept, options)
+    return command
+
+
+def _declare(command: Callable[..., int], parameters: Sequence[inspect.Parameter], options: dict[str, Any]) -> None:
+    """Give a function the signature that the command line is built from."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    own = [one.replace(kind=keyword) for one in parameters]
+    added = [inspect.Parameter(name, keyword, default=False if name == "as_json" else None, annotation=kind) for name, kind in options.items()]
+    signature = inspect.Signature([context, *own, *added], return_annotation=int)
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    command.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}
+
+
+def _request_of(context: typer.Context) -> Request:
+    found = context.find_root().obj
+    return found if isinstance(found, Request) else Request()

@@ -1,0 +1,240 @@
+"""Settings: what can be set, its range and default; and where a person's database and scope are found."""
+
+from __future__ import annotations
+
+import configparser
+import hashlib
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from tenure.errors import SettingError
+from tenure.playbook.refine import Bounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One thing that can be set per scope, or for a process by an environment variable.
+
+    Attributes:
+        name: as in `tenure config set NAME VALUE`.
+        default: as text; empty means unset.
+        meaning: one sentence, with unit and range.
+        check: raises `ValueError` on a value outside the range.
+        variable: environment variable that overrides it; empty if none does.
+    """
+
+    name: str
+    default: str
+    meaning: str
+    check: Callable[[str], object]
+    variable: str = ""
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def check(value: str) -> int:
+        number = int(value)
+        if not least <= number <= most:
+            raise ValueError(f"must be {least} to {most}")
+        return number
+
+    return check
+
+
+def _share(value: str) -> float:
+    number = float(value)
+    if not 0 < number <= 1:
+        raise ValueError("must be above 0 and at most 1")
+    return number
+
+
+def _money(value: str) -> Decimal | None:
+    if not value:
+        return None
+    try:
+        number = Decimal(value)
+    except InvalidOperation as exc:
+        raise ValueError("must be an amount in US dollars, such as 2.50") from exc
+    if number < 0:
+        raise ValueError("must be 0 or more")
+    return number
+
+
+def _switch(value: str) -> bool:
+    if value not in ("on", "off"):
+        raise ValueError("must be on or off")
+    return value == "on"
+
+
+_WHOLE_MOST = 10**12
+
+SETTINGS: Mapping[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        Setting(name="model", default="", meaning="language model for reflection, such as openai:gpt-4o-mini; empty works without one", check=str, variable="TENURE_MODEL"),
+        Setting(name="base_url", default="", meaning="address of an OpenAI-compatible server for the model", check=str, variable="TENURE_BASE_URL"),
+        Setting(name="context.tokens", default="6000", meaning="tokens a context may have in all, 50 to 1000000", check=_whole(50, 1_000_000), variable="TENURE_BUDGET"),
+        Setting(name="context.core_tokens", default="4000", meaning="tokens of the stable core, 0 to 1000000", check=_whole(0, 1_000_000)),
+        Setting(name="bounds.lessons_per_section", default="200", meaning="live lessons in one section, 1 to 1000000", check=_whole(1, 1_000_000)),
+        Setting(name="bounds.tokens", default="40000", meaning="tokens of all live lessons of a scope, 100 to 1000000000", check=_whole(100, 1_000_000_000)),
+        Setting(name="bounds.fill", default="0.9", meaning="share of a passed bound that refine goes down to, above 0 and at most 1", check=_share),
+        Setting(name="refine.every", default="50", meaning="deltas after which refine runs even if no bound is passed; 0 never", check=_whole(0, 1_000_000)),
+        Setting(name="learn.lessons_per_run", default="3", meaning="new lessons learned from one run at most, 1 to 50", check=_whole(1, 50)),
+        Setting(name="learn.rounds", default="5", meaning="refinement rounds of a model's reflection, 1 to 5", check=_whole(1, 5)),
+        Setting(name="learn.enabled", default="on", meaning="whether runs are learned from: on or off", check=_switch),
+        Setting(name="spend.calls_per_run", default="20", meaning="model calls for one run; 0 forbids them", check=_whole(0, _WHOLE_MOST)),
+        Setting(name="spend.tokens_per_run", default="200000", meaning="model tokens for one run, in and out", check=_whole(0, _WHOLE_MOST)),
+        Setting(name="spend.tokens_per_day", default="5000000", meaning="model tokens for a scope in one day (UTC), in and out", check=_whole(0, _WHOLE_MOST)),
+        Setting(name="spend.usd_per_day", default="", meaning="US dollars for a scope in one day (UTC); empty for no cap in money", check=_money),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of one scope as they apply now: scope, then environment, then default.
+
+    Attributes:
+        values: text by name; every known name is there.
+        sources: where each comes from: `scope`, the name of an environment variable, or `default`.
+    """
+
+    values: Mapping[str, str]
+    sources: Mapping[str, str]
+
+    def text(self, name: str) -> str:
+        """A setting as text."""
+        return self.values[name]
+
+    def whole(self, name: str) -> int:
+        """A setting as a whole number."""
+        return int(self.values[name])
+
+    def on(self, name: str) -> bool:
+        """Whether a switch is on."""
+        return self.values[name] == "on"
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds of the playbook."""
+        return Bounds(
+            lessons_per_section=self.whole("bounds.lessons_per_section"), tokens=self.whole("bounds.tokens"), fill=float(self.values["bounds.fill"])
+        )
+
+
+def read_settings(of_scope: Callable[[str], str | None], environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings that apply: an environment variable beats the scope, which beats the default.
+
+    Args:
+        of_scope: a scope's own value of a setting, or none.
+        environment: none takes the process's.
+
+    Raises:
+        SettingError: an environment variable has a value outside its range.
+    """
+    environment = os.environ if environment is None else environment
+    values: dict[str, str] = {}
+    sources: dict[str, str] = {}
+    for name, setting in SETTINGS.items():
+        given = environment.get(setting.variable, "") if setting.variable else ""
+        own = of_scope(name)
+        if given:
+            values[name], sources[name] = checked(name, given, said=setting.variable), setting.variable
+        elif own is not None:
+            values[name], sources[name] = own, "scope"
+        else:
+            values[name], sources[name] = setting.default, "default"
+    return Settings(values=values, sources=sources)
+
+
+def checked(name: str, value: str, *, said: str = "") -> str:
+    """A value that a setting can have, as text.
+
+    Raises:
+        SettingError: no such setting, or the value is outside its range.
+    """
+    setting = SETTINGS.get(name)
+    if setting is None:
+        near = [known for known in SETTINGS if name.split(".")[-1] in known or known in name]
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise SettingError(f"There is no setting '{name}'.{hint} See all: tenure config")
+    try:
+        setting.check(value)
+    except ValueError as exc:
+        why = str(exc) if str(exc).startswith("must") else f"must be a number ({setting.meaning})"
+        raise SettingError(f"{said or name} = {value!r}: it {why}. It means: {setting.meaning}.") from exc
+    return value
+
+
+def database_url(given: str | None = None, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> str:
+    """Where the database is: what was given, else TENURE_DB, else `.tenure/tenure.db` of the project, else the user's data folder.
+
+    Args:
+        given: an address such as `sqlite:///book.db`, or a file's path.
+        folder: where to look for a project; none takes the working directory.
+        environment: none takes the process's.
+    """
+    environment = os.environ if environment is None else environment
+    named = given or environment.get("TENURE_DB", "")
+    if named:
+        return named if "://" in named else f"sqlite:///{Path(named).expanduser()}"
+    here = (folder or Path.cwd()).resolve()
+    for place in (here, *here.parents):
+        if (place / ".tenure").is_dir():
+            return f"sqlite:///{place / '.tenure' / 'tenure.db'}"
+    import platformdirs  # here, because only the last choice needs it
+
+    return f"sqlite:///{Path(platformdirs.user_data_dir('tenure', appauthor=False)) / 'tenure.db'}"
+
+
+def default_scope(given: str | None = None, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> str:
+    """The scope: what was given, else TENURE_SCOPE, else `local/` and the project's stable name.
+
+    A project is a Git repository or a folder with `.tenure`. Its name comes from the repository's
+    identity (the address it was cloned from, else where it lies), so that worktrees share a scope
+    and two folders of one name do not. Outside a project it is `local/default`.
+    """
+    environment = os.environ if environment is None else environment
+    if given or environment.get("TENURE_SCOPE"):
+        return given or environment["TENURE_SCOPE"]
+    here = (folder or Path.cwd()).resolve()
+    for place in (here, *here.parents):
+        if (place / ".git").exists():
+            return f"local/{_project_name(place)}"
+        if (place / ".tenure").is_dir():
+            return f"local/{_stable_name(place.name, str(place))}"
+    return "local/default"
+
+
+def _project_name(root: Path) -> str:
+    git = root / ".git"
+    if git.is_file():  # a worktree or a submodule: the file names the real folder
+        pointed = git.read_text(encoding="utf-8", errors="replace").partition("gitdir:")[2].strip()
+        git = (root / pointed).resolve()
+        common = git / "commondir"
+        if common.is_file():
+            git = (git / common.read_text(encoding="utf-8").strip()).resolve()
+    address = _origin_address(git / "config")
+    main = git.parent
+    if address:
+        return _stable_name(re.split(r"[/:]", address.rstrip("/").removesuffix(".git"))[-1], address)
+    return _stable_name(main.name, str(main))
+
+
+def _origin_address(config: Path) -> str:
+    """The address a repository was cloned from, without user, password and ending; empty if there is none."""
+    parser = configparser.ConfigParser(strict=False, interpolation=None)
+    try:
+        parser.read_string("\n".join(line.strip() for line in config.read_text(encoding="utf-8").splitlines()))
+        found = parser.get('remote "origin"', "url", fallback="")
+    except (OSError, UnicodeDecodeError, configparser.Error):
+        return ""  # without a readable configuration the folder's place is the identity
+    return re.sub(r"^[a-z+]+://([^@/]*@)?|^[^@/]+@", "", found.strip()).removesuffix(".git")
+
+
+def _stable_name(name: str, identity: str) -> str:
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "project"
+    return f"{slug[:40]}-{hashlib.sha256(identity.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"

@@ -1,0 +1,188 @@
+"""Values as JSON for the rows that keep them, and back. Defaults are left out; nothing else is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+from tenure.playbook.delta import Delta
+from tenure.playbook.lessons import Evidence, Lesson, Tallies
+from tenure.playbook.operations_json import operation_from_json, operation_to_json
+from tenure.playbook.render import Core, Line
+from tenure.playbook.run import Origin, Outcome, Run, Step, Task
+from tenure.ports import FailedReply, HeldChange
+
+
+def compact(value: object) -> str:
+    """Canonical JSON: sorted keys, no spaces, characters as they are."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def plain(value: Any) -> dict[str, Any]:
+    """A flat dataclass as a dict without its defaults; nested values are left to the caller."""
+    out: dict[str, Any] = {}
+    for field in fields(value):
+        held = getattr(value, field.name)
+        default = field.default if field.default is not MISSING else (field.default_factory() if field.default_factory is not MISSING else MISSING)
+        if held != default or type(held) is not type(default):
+            out[field.name] = held
+    return out
+
+
+def lesson_to_json(lesson: Lesson) -> str:
+    """A lesson as JSON."""
+    out = plain(lesson)
+    if "tallies" in out:
+        out["tallies"] = plain(lesson.tallies)
+    if "evidence" in out:
+        out["evidence"] = [[place.run, place.step, place.role] for place in lesson.evidence]
+    return compact(out)
+
+
+def lesson_from_json(text: str) -> Lesson:
+    """The lesson that `lesson_to_json` wrote."""
+    held = json.loads(text)
+    if "tallies" in held:
+        held["tallies"] = Tallies(**held["tallies"])
+    if "evidence" in held:
+        held["evidence"] = tuple(Evidence(run=run, step=step, role=role) for run, step, role in held["evidence"])
+    for name in ("tool_order", "merged"):
+        if name in held:
+            held[name] = tuple(held[name])
+    return Lesson(**held)
+
+
+def run_to_json(run: Run) -> str:
+    """A run without its steps, which have rows of their own, and without its scope, which the row has."""
+    out = plain(run)
+    out.pop("steps", None)
+    out.pop("scope", None)
+    out["task"] = plain(run.task)
+    for name in ("outcome", "origin"):
+        if name in out:
+            out[name] = plain(getattr(run, name))
+    return compact(out)
+
+
+def run_from_json(text: str, *, scope: str, steps: tuple[Step, ...] = ()) -> Run:
+    """The run that `run_to_json` wrote, with its steps."""
+    held = json.loads(text)
+    held["task"] = Task(**held["task"])
+    if "outcome" in held:
+        held["outcome"] = Outcome(**held["outcome"])
+    if "origin" in held:
+        held["origin"] = Origin(**held["origin"])
+    for name in ("shown", "withheld", "cited"):
+        if name in held:
+            held[name] = tuple(held[name])
+    return Run(**held, scope=scope, steps=steps)
+
+
+def step_to_json(step: Step) -> str:
+    """A step as JSON."""
+    out = plain(step)
+    if step.origin is not None:
+        out["origin"] = plain(step.origin)
+    if "arguments" in out:
+        out["arguments"] = dict(step.arguments)
+    return compact(out)
+
+
+def step_from_json(text: str) -> Step:
+    """The step that `step_to_json` wrote."""
+    held = json.loads(text)
+    if "origin" in held:
+        held["origin"] = Origin(**held["origin"])
+    return Step(**held)
+
+
+def delta_to_json(delta: Delta) -> dict[str, Any]:
+    """A delta as plain JSON values."""
+    return {
+        "id": delta.id,
+        "key": delta.key,
+        "scope": delta.scope,
+        "author": delta.author,
+        "cause": delta.cause,
+        "at": delta.time,
+        "note": delta.note,
+        "operations": [operation_to_json(op) for op in delta.operations],
+    }
+
+
+def delta_from_json(held: Mapping[str, Any]) -> Delta:
+    """The delta that `delta_to_json` gave.
+
+    Raises:
+        ValueError: an operation in it cannot be read.
+    """
+    operations = []
+    for entry in held["operations"]:
+        op = operation_from_json(entry)
+        if isinstance(op, str):
+            raise ValueError(f"delta {held['id']}: {op}")
+        operations.append(op)
+    return Delta(
+        held["id"],
+        tuple(operations),
+        key=held["key"],
+        scope=held["scope"],
+        author=held["author"],
+        cause=held["cause"],
+        at=held["at"] or None,
+        note=held["note"],
+    )
+
+
+def held_to_json(change: HeldChange) -> str:
+    """A held change as JSON."""
+    out = plain(change)
+    out["operation"] = operation_to_json(change.operation)
+    return compact(out)
+
+
+def held_from_json(text: str) -> HeldChange:
+    """The held change that `held_to_json` wrote.
+
+    Raises:
+        ValueError: its operation cannot be read.
+    """
+    held = json.loads(text)
+    op = operation_from_json(held["operation"])
+    if isinstance(op, str):
+        raise ValueError(f"held change {held['id']}: {op}")
+    held["operation"] = op
+    return HeldChange(**held)
+
+
+def failed_to_json(failed: FailedReply) -> str:
+    """A failed reply as JSON."""
+    return compact(plain(failed))
+
+
+def failed_from_json(text: str) -> FailedReply:
+    """The failed reply that `failed_to_json` wrote."""
+    return FailedReply(**json.loads(text))
+
+
+def core_to_json(core: Core) -> str:
+    """A core as JSON."""
+    return compact(
+        {
+            "lines": [[line.id, line.section, line.text] for line in core.lines],
+            "tail": [[line.id, line.section, line.text] for line in core.tail],
+            "left_out": sorted(core.left_out),
+        }
+    )
+
+
+def core_from_json(text: str) -> Core:
+    """The core that `core_to_json` wrote."""
+    held = json.loads(text)
+    return Core(
+        lines=tuple(Line(id=one, section=section, text=said) for one, section, said in held["lines"]),
+        tail=tuple(Line(id=one, section=section, text=said) for one, section, said in held["tail"]),
+        left_out=frozenset(held["left_out"]),
+    )

@@ -1,0 +1,57 @@
+"""A run that is reported again: what was kept, and what the later report adds to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tenure.playbook.run import Outcome, Run, Task
+
+
+def grown(kept: Run, again: Run) -> Run:
+    """The run as it stands after a later report of it. What was kept is never lost.
+
+    Steps beyond those kept are appended; kept ones stay as they are, because lessons point at them.
+    Exposures unite. A known outcome gives way only to a known one, an end only to an end.
+
+    Args:
+        kept: the run as it is kept.
+        again: the same run, reported again; it may be shorter, as from a file that was cut.
+    """
+
+    def union(name: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*getattr(kept, name), *getattr(again, name))))
+
+    return replace(
+        again,
+        scope=kept.scope,
+        task=_task(kept.task, again.task),
+        steps=(*kept.steps, *again.steps[len(kept.steps) :]),
+        shown=union("shown"),
+        withheld=union("withheld"),
+        cited=union("cited"),
+        outcome=_outcome(kept.outcome, again.outcome),
+        session=again.session or kept.session,
+        started=kept.started or again.started,
+        ended=again.ended or kept.ended,
+    )
+
+
+def tools_called(run: Run) -> frozenset[str]:
+    """Names of the tools that a run called."""
+    return frozenset(step.name for step in run.steps if step.kind == "tool_call" and step.name)
+
+
+def finished(run: Run) -> bool:
+    """Whether a run is over: it has an end or a known outcome."""
+    return bool(run.ended) or run.outcome.known
+
+
+def _outcome(kept: Outcome, again: Outcome) -> Outcome:
+    if again.known:
+        return again
+    return kept if kept.known or again == Outcome() else again
+
+
+def _task(kept: Task, again: Task) -> Task:
+    # A later report may know what sort of task it was; what was asked does not change.
+    return Task(text=kept.text or again.text, kind=again.kind or kept.kind, key=again.key or kept.key)

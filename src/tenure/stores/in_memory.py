@@ -1,0 +1,430 @@
+"""A store in memory: the whole port in values, for tests, benches and trials. Nothing outlives the process.
+
+Everything a scope holds is one immutable value whose maps share structure, so a look at it costs
+nothing and stays consistent, and a transaction is a new value that takes the old one's place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from rpds import HashTrieMap
+
+from tenure.errors import StoreBusy, UserError
+from tenure.playbook.apply import apply, fold_in
+from tenure.playbook.delta import Delta
+from tenure.playbook.effects import lessons_after
+from tenure.playbook.lessons import STATUSES, Lesson
+from tenure.playbook.records import Member, Record
+from tenure.playbook.refine import lesson_tokens
+from tenure.playbook.render import Core
+from tenure.playbook.run import Run
+from tenure.playbook.state import Playbook
+from tenure.ports import Admitted, CaseHit, FailedReply, HeldChange, Hit, LedgerEntry, Usage
+from tenure.ranking import words
+from tenure.stores.bm25 import Document, score
+from tenure.stores.growth import finished, grown, tools_called
+from tenure.stores.scopes import check_scope, parents
+
+WAIT_S = 60.0
+"""How long a writer waits for another before it gives up, in seconds."""
+
+WRITER = "memory"
+"""Stands for this store in its ledgers."""
+
+_PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """A run with its place in the order of arrival and the number of steps learned from (none: kept only)."""
+
+    run: Run
+    place: int
+    learned: int | None
+
+    @property
+    def waiting(self) -> bool:
+        return finished(self.run) and (self.learned is None or self.learned < len(self.run.steps))
+
+
+_NO_LESSONS: HashTrieMap[str, Lesson] = HashTrieMap()
+_NO_LEDGER: HashTrieMap[int, LedgerEntry] = HashTrieMap()
+_NO_VERSIONS: HashTrieMap[str, int] = HashTrieMap()
+_NO_RUNS: HashTrieMap[str, _Kept] = HashTrieMap()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Contents:
+    """All that one scope holds. Small maps are plain dicts, copied when they change, in order of arrival."""
+
+    playbook: Playbook = field(default_factory=Playbook)
+    lessons: HashTrieMap[str, Lesson] = _NO_LESSONS
+    ledger: HashTrieMap[int, LedgerEntry] = _NO_LEDGER
+    versions: HashTrieMap[str, int] = _NO_VERSIONS
+    newest_delta: str = ""
+    runs: HashTrieMap[str, _Kept] = _NO_RUNS
+    held: Mapping[str, HeldChange] = field(default_factory=dict[str, HeldChange])
+    failed: Mapping[str, FailedReply] = field(default_factory=dict[str, FailedReply])
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    core: Core | None = None
+
+    def by_arrival(self, *, newest_first: bool) -> list[_Kept]:
+        """Kept runs in the order in which they came."""
+        return sorted(self.runs.values(), key=lambda kept: kept.place, reverse=newest_first)
+
+
+_NOTHING = _Contents()
+
+
+class InMemoryReading:
+    """A look at one scope as it was when it began (see `ports.Reading`)."""
+
+    def __init__(self, scope: str, everything: HashTrieMap[str, _Contents]) -> None:
+        self._scope = scope
+        self._now = everything.get(scope, _NOTHING)
+        self._above = tuple((parent, everything.get(parent, _NOTHING)) for parent in parents(scope))
+
+    @property
+    def scope(self) -> str:
+        """The scope."""
+        return self._scope
+
+    # -- records: the view that the algebra works on ----------------------------------------------
+
+    def record(self, key: str) -> Record | None:
+        """The record under an id."""
+        return self._now.playbook.record(key)
+
+    def group(self, group: str) -> tuple[Member, ...]:
+        """The members of a group of equal texts."""
+        return self._now.playbook.group(group)
+
+    def pointing(self, key: str) -> Iterable[str]:
+        """Keys of records whose pointer register names this id."""
+        return self._now.playbook.pointing(key)
+
+    def holds(self, delta_id: str) -> bool:
+        """Whether a delta is part of the state."""
+        return self._now.playbook.holds(delta_id)
+
+    def key_owner(self, key: str) -> str | None:
+        """Id of the delta that holds a delta key."""
+        return self._now.playbook.key_owner(key)
+
+    # -- lessons ---------------------------------------------------------------------------------
+
+    def lessons(self, *, live: bool = True) -> Sequence[Lesson]:
+        """The scope's lessons, sorted by id."""
+        return _sorted(self._now, live=live)
+
+    def inherited(self) -> Sequence[tuple[str, Lesson]]:
+        """Live lessons of the parent scopes, nearest first."""
+        return [(scope, lesson) for scope, contents in self._above for lesson in _sorted(contents, live=True)]
+
+    def lesson(self, lesson_id: str) -> Lesson | None:
+        """The lesson an id stands for, through aliases."""
+        return self._now.lessons.get(lesson_id) or self._now.playbook.lesson(lesson_id)
+
+    def resolve(self, prefix: str) -> Sequence[str]:
+        """Ids of lessons that begin with a text; a known id, be it an alias, alone. An empty text begins none."""
+        if prefix in self._now.playbook.records:
+            return [prefix]
+        return sorted(one for one in self._now.lessons if one.startswith(prefix))[:10] if prefix else []
+
+    def about(self, subject: str) -> Lesson | None:
+        """The lesson about a subject, live ones first."""
+        found = (lesson for lesson in self._now.lessons.values() if subject and lesson.about == subject)
+        return min(found, key=lambda lesson: (_PREFERENCE[lesson.status], lesson.id), default=None)
+
+    def search(self, query: Sequence[str], *, limit: int) -> Sequence[Hit]:
+        """Live lessons of the scope and its parents that hold words of a query, best first. Cost follows their number."""
+        wanted = list(dict.fromkeys(word for one in query for word in words(one)))
+        near = [
+            (scope, lesson, _document(lesson, contents))
+            for scope, contents in ((self._scope, self._now), *self._above)
+            for lesson in contents.lessons.values()
+            if lesson.live
+        ]
+        scores = score(wanted, [document for _, _, document in near])
+        hits = [Hit(lesson=lesson, score=worth, scope=scope) for (scope, lesson, _), worth in zip(near, scores, strict=True) if worth > 0]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.lesson.id))[: max(limit, 0)]
+
+    def playbook(self, version: int | None = None) -> Playbook:
+        """The whole playbook, now or as it was after a version."""
+        if version is None or version >= self.version():
+            return self._now.playbook
+        book = Playbook()
+        for number in range(1, version + 1):
+            book = apply(book, self._now.ledger[number].delta).playbook
+        return book
+
+    # -- the ledger --------------------------------------------------------------------------------
+
+    def version(self) -> int:
+        """Arrival number of the newest delta."""
+        return len(self._now.ledger)
+
+    def version_of(self, delta_id: str) -> int | None:
+        """Arrival number of a delta."""
+        return self._now.versions.get(delta_id)
+
+    def ledger(
+        self, *, after: int = 0, until: int | None = None, newest_first: bool = False, limit: int | None = None
+    ) -> Sequence[LedgerEntry]:
+        """Deltas with their arrival numbers in a range."""
+        last = self.version() if until is None else min(until, self.version())
+        numbers = range(max(after, 0) + 1, last + 1)
+        return [self._now.ledger[number] for number in (numbers[::-1] if newest_first else numbers)[:limit]]
+
+    def newest_delta_id(self) -> str:
+        """The greatest delta id of the scope."""
+        return self._now.newest_delta
+
+    def verify_ledger(self) -> Sequence[str]:
+        """What is wrong with the hash chain: recomputed from the deltas, though in memory only code can alter them."""
+        previous = ""
+        for number in range(1, self.version() + 1):
+            entry = self._now.ledger[number]
+            previous = _link(previous, entry.delta)
+            if entry.digest != previous:
+                return [f"writer {WRITER}, link {number}: the digest does not follow from the delta"]
+        return []
+
+    # -- runs ----------------------------------------------------------------------------------------
+
+    def run(self, run_id: str) -> Run | None:
+        """A kept run, whole."""
+        kept = self._now.runs.get(run_id)
+        return None if kept is None else kept.run
+
+    def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
+        """Ids of kept runs, newest first."""
+        return [kept.run.id for kept in self._now.by_arrival(newest_first=True)[:limit]]
+
+    def learned_steps(self, run_id: str) -> int | None:
+        """How many steps of a run were learned from; none if it is not kept."""
+        kept = self._now.runs.get(run_id)
+        return None if kept is None else kept.learned or 0
+
+    def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:
+        """Other kept runs of the same task, then successful ones of the same kind, newest first."""
+        key, kind = run.task.key, run.task.kind
+        others = [kept.run for kept in self._now.by_arrival(newest_first=True) if kept.run.id != run.id]
+        same = [one for one in others if key and one.task.key == key]
+        akin = [one for one in others if kind and one.task.kind == kind and one.outcome.success and not (key and one.task.key == key)]
+        return (same + akin)[: max(limit, 0)]
+
+    def cases_like(self, query: Sequence[str], *, limit: int) -> Sequence[CaseHit]:
+        """Kept runs whose task's input holds words of a query, best first. Cost follows their number."""
+        wanted = list(dict.fromkeys(word for one in query for word in words(one)))
+        runs = [kept.run for kept in self._now.by_arrival(newest_first=True)]
+        scores = score(wanted, [_read(run.task.text) for run in runs])
+        hits = [CaseHit(run=run.id, score=worth, tools=tools_called(run)) for run, worth in zip(runs, scores, strict=True) if worth > 0]
+        return sorted(hits, key=lambda hit: -hit.score)[: max(limit, 0)]
+
+    def unlearned(self, *, limit: int = 100) -> Sequence[str]:
+        """Ids of finished runs that were kept but not learned from, oldest first."""
+        return [kept.run.id for kept in self._now.by_arrival(newest_first=False) if kept.waiting][: max(limit, 0)]
+
+    # -- the rest ------------------------------------------------------------------------------------
+
+    def held(self, *, state: str = "open") -> Sequence[HeldChange]:
+        """Held changes in a state, oldest first."""
+        return [change for change in self._now.held.values() if change.state == state]
+
+    def failed_replies(self) -> Sequence[FailedReply]:
+        """Replies that wait to be tried again, oldest first."""
+        return list(self._now.failed.values())
+
+    def sizes(self) -> Mapping[str, tuple[int, int]]:
+        """Live lessons and their estimated tokens by section."""
+        found: dict[str, tuple[int, int]] = {}
+        for lesson in self.lessons():
+            count, tokens = found.get(lesson.section, (0, 0))
+            found[lesson.section] = (count + 1, tokens + lesson_tokens(lesson))
+        return found
+
+    def core(self) -> Core | None:
+        """The core last shown."""
+        return self._now.core
+
+    def setting(self, name: str) -> str | None:
+        """A setting of the scope."""
+        return self._now.settings.get(name)
+
+    def counts(self) -> Mapping[str, int]:
+        """Sizes by name."""
+        by_status = Counter(lesson.status for lesson in self._now.lessons.values())
+        return {
+            "runs": len(self._now.runs),
+            "lessons": len(self._now.lessons),
+            "live": by_status["provisional"] + by_status["active"],
+            **{status: by_status[status] for status in STATUSES},
+            "deltas": self.version(),
+            "open": len(self.held()),
+            "failed_replies": len(self._now.failed),
+        }
+
+
+class InMemoryWriting(InMemoryReading):
+    """A transaction on one scope (see `ports.Writing`)."""
+
+    @property
+    def contents(self) -> _Contents:
+        """What the scope holds when the transaction ends here."""
+        return self._now
+
+    def admit(self, delta: Delta) -> Admitted:
+        """Put a delta into the scope's playbook and ledger."""
+        delta = replace(delta, scope=self._scope)
+        change = fold_in(self, delta)
+        if not change.effective:
+            return Admitted(receipts=change.receipts)
+        lessons = self._now.lessons
+        for lesson_id, lesson in lessons_after(self, change).items():
+            lessons = lessons.discard(lesson_id) if lesson is None else lessons.insert(lesson_id, lesson)
+        version = self.version() + 1
+        previous = self._now.ledger[version - 1].digest if version > 1 else ""
+        entry = LedgerEntry(version=version, delta=delta, writer=WRITER, digest=_link(previous, delta))
+        self._now = replace(
+            self._now,
+            playbook=apply(self._now.playbook, delta).playbook,
+            lessons=lessons,
+            ledger=self._now.ledger.insert(version, entry),
+            versions=self._now.versions.insert(delta.id, version),
+            newest_delta=max(self._now.newest_delta, delta.id),
+        )
+        return Admitted(receipts=change.receipts, version=version)
+
+    def keep_run(self, run: Run, *, learned: bool) -> None:
+        """Keep a run, or more steps and the outcome of one that is kept."""
+        run = replace(run, scope=self._scope)
+        before = self._now.runs.get(run.id)
+        if before is not None:
+            run = grown(before.run, run)
+        place = before.place if before is not None else len(self._now.runs)
+        read = len(run.steps) if learned else before.learned if before is not None else None
+        self._now = replace(self._now, runs=self._now.runs.insert(run.id, _Kept(run=run, place=place, learned=read)))
+
+    def hold(self, change: HeldChange) -> None:
+        """Put an operation into the review queue. What is there under its id stays: the same run learned again re-opens nothing."""
+        if change.id not in self._now.held:
+            self._now = replace(self._now, held={**self._now.held, change.id: change})
+
+    def decide(self, held_id: str, *, state: str, decided: str) -> None:
+        """Close a held change.
+
+        Raises:
+            UserError: there is no such change, or it is closed already.
+        """
+        change = self._now.held.get(held_id)
+        if change is None:
+            raise UserError(f"Held change '{held_id}' is not in scope '{self._scope}'. See what is: tenure review list")
+        if change.state != "open":
+            raise UserError(f"Held change '{held_id}' was {change.state} before: {change.decided}. See what is open: tenure review list")
+        self._now = replace(self._now, held={**self._now.held, held_id: replace(change, state=state, decided=decided)})
+
+    def keep_failed_reply(self, failed: FailedReply) -> None:
+        """Keep a reply that could not be used."""
+        self._now = replace(self._now, failed={**self._now.failed, failed.id: failed})
+
+    def drop_failed_reply(self, failed_id: str) -> None:
+        """Forget a reply that has been dealt with."""
+        self._now = replace(self._now, failed={one: failed for one, failed in self._now.failed.items() if one != failed_id})
+
+    def keep_core(self, core: Core) -> None:
+        """Keep the core that was shown."""
+        self._now = replace(self._now, core=core)
+
+    def set(self, name: str, value: str | None) -> None:
+        """Set a setting of the scope; none removes it."""
+        settings = {one: said for one, said in self._now.settings.items() if one != name}
+        self._now = replace(self._now, settings=settings if value is None else {**settings, name: value})
+
+
+class InMemoryStore:
+    """A store in memory (see `ports.Store`). Threads may share it.
+
+    Args:
+        url: what it calls itself.
+        wait_s: how long a writer waits for another, in seconds.
+    """
+
+    def __init__(self, url: str = "memory://", *, wait_s: float = WAIT_S) -> None:
+        self._url, self._wait_s = url, wait_s
+        self._turn = threading.Lock()
+        self._everything: HashTrieMap[str, _Contents] = HashTrieMap()
+        self._spending: HashTrieMap[tuple[str, str], Usage] = HashTrieMap()
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return self._url
+
+    @contextmanager
+    def reading(self, scope: str) -> Iterator[InMemoryReading]:
+        """A consistent look at a scope; writers do not disturb it, and it disturbs none."""
+        yield InMemoryReading(check_scope(scope), self._everything)
+
+    @contextmanager
+    def writing(self, scope: str) -> Iterator[InMemoryWriting]:
+        """A transaction on a scope: there for all others when it ends, gone if an error leaves it."""
+        check_scope(scope)
+        with self._my_turn():
+            transaction = InMemoryWriting(scope, self._everything)
+            yield transaction
+            self._everything = self._everything.insert(scope, transaction.contents)
+
+    def scopes(self) -> Sequence[str]:
+        """Scopes with a delta or a run, sorted."""
+        return sorted(scope for scope, contents in self._everything.items() if len(contents.ledger) or len(contents.runs))
+
+    def spent(self, scope: str, day: str | None = None) -> Usage:
+        """What model calls for a scope used on a day, or ever."""
+        check_scope(scope)
+        return sum((usage for (one, at), usage in self._spending.items() if one == scope and day in (None, at)), Usage())
+
+    def add_spending(self, scope: str, day: str, usage: Usage) -> None:
+        """Add to what model calls for a scope used on a day."""
+        with self._my_turn():
+            self._spending = self._spending.insert((check_scope(scope), day), self.spent(scope, day) + usage)
+
+    def close(self) -> None:
+        """Nothing to release: what it holds goes with the object."""
+
+    @contextmanager
+    def _my_turn(self) -> Iterator[None]:
+        if not self._turn.acquire(timeout=self._wait_s):
+            raise StoreBusy(f"Store {self._url} was held by another writer for {self._wait_s:g} s. Nothing was written; try again.")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+
+def _sorted(contents: _Contents, *, live: bool) -> list[Lesson]:
+    return sorted((lesson for lesson in contents.lessons.values() if lesson.live or not live), key=lambda lesson: lesson.id)
+
+
+def _document(lesson: Lesson, contents: _Contents) -> Document:
+    """A lesson as search sees it: its text, its conditions, and the inputs of the tasks it came from."""
+    sources = (contents.runs.get(run_id) for run_id in dict.fromkeys(place.run for place in lesson.evidence))
+    return _read("\n".join((lesson.text, lesson.applies_when, *(kept.run.task.text for kept in sources if kept is not None))))
+
+
+@lru_cache(maxsize=16_384)
+def _read(text: str) -> Document:
+    # Lessons are searched far more often than they change.
+    return Document.of(words(text))
+
+
+def _link(previous: str, delta: Delta) -> str:
+    """Digest of a delta in the chain, from the one before it."""
+    return hashlib.sha256(f"{previous}\x1f{delta!r}".encode("utf-8", "surrogatepass")).hexdigest()

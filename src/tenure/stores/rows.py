@@ -1,0 +1,181 @@
+"""The tables, the same for every database. Tenant is the first key column everywhere.
+
+Values are kept as JSON in `body` where only Tenure reads them, as columns where a query does.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Boolean, Column, Index, Integer, MetaData, PrimaryKeyConstraint, Table, Text, UniqueConstraint
+
+metadata = MetaData(
+    naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "uq": "uq_%(table_name)s_%(column_0_N_name)s", "pk": "pk_%(table_name)s"}
+)
+
+
+def _scoped(name: str, *columns: Column[object] | Index | UniqueConstraint | PrimaryKeyConstraint) -> Table:
+    """A table whose rows belong to one scope of one tenant."""
+    return Table(name, metadata, Column("tenant", Text, nullable=False), Column("scope", Text, nullable=False), *columns)
+
+
+installation = Table(
+    "installation",
+    metadata,
+    Column("writer", Text, primary_key=True),  # stands for this database in every chain it writes
+    Column("created", Text, nullable=False),
+)
+
+scopes = Table(
+    "scopes",
+    metadata,
+    Column("n", Integer, primary_key=True, autoincrement=True),  # the wall token of the text index
+    Column("tenant", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("version", Integer, nullable=False, server_default="0"),
+    UniqueConstraint("tenant", "scope"),
+)
+
+records = _scoped(
+    "records",
+    Column("key", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("group_key", Text),
+    Column("imported", Boolean, nullable=False, server_default="0"),
+    Column("delta_id", Text),
+    Column("points_to", Text),
+    PrimaryKeyConstraint("tenant", "scope", "key"),
+    Index(None, "tenant", "scope", "group_key"),
+    Index(None, "tenant", "scope", "points_to"),
+)
+
+lessons = Table(
+    "lessons",
+    metadata,
+    Column("n", Integer, primary_key=True, autoincrement=True),  # row of the text index
+    Column("tenant", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("section", Text, nullable=False),
+    Column("about", Text, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    UniqueConstraint("tenant", "scope", "id"),
+    Index(None, "tenant", "scope", "about"),
+    Index(None, "tenant", "scope", "status"),
+)
+
+ledger = _scoped(
+    "ledger",
+    Column("version", Integer, nullable=False),
+    Column("writer", Text, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("delta_id", Text, nullable=False),
+    Column("delta_key", Text),
+    Column("payload", Text, nullable=False),
+    Column("previous", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("recorded", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "version"),
+    UniqueConstraint("tenant", "scope", "delta_id"),
+    UniqueConstraint("tenant", "scope", "delta_key"),
+    UniqueConstraint("tenant", "scope", "writer", "seq"),
+)
+
+ledger_heads = _scoped(
+    "ledger_heads",
+    Column("writer", Text, nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("digest", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "writer"),
+)
+
+ledger_texts = _scoped(
+    "ledger_texts",
+    Column("digest", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("salt", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "digest"),
+    Index(None, "tenant", "scope", "version"),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("n", Integer, primary_key=True, autoincrement=True),  # row of the text index
+    Column("tenant", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("arrived", Integer, nullable=False),  # order of arrival in the scope
+    Column("task_key", Text, nullable=False),
+    Column("task_kind", Text, nullable=False),
+    Column("success", Boolean),
+    Column("finished", Boolean, nullable=False),
+    Column("steps", Integer, nullable=False),
+    Column("learned", Integer),  # steps learned from; none if the run is only kept
+    Column("tools", Text, nullable=False),  # names of the tools it called, JSON
+    Column("body", Text, nullable=False),
+    UniqueConstraint("tenant", "scope", "id"),
+    Index(None, "tenant", "scope", "task_key"),
+    Index(None, "tenant", "scope", "arrived"),
+)
+
+steps = _scoped(
+    "steps",
+    Column("run_id", Text, nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "run_id", "place"),
+)
+
+exposures = _scoped(
+    "exposures",
+    Column("run_id", Text, nullable=False),
+    Column("lesson_id", Text, nullable=False),
+    Column("role", Text, nullable=False),  # shown, withheld or cited
+    PrimaryKeyConstraint("tenant", "scope", "run_id", "lesson_id", "role"),
+    Index(None, "tenant", "scope", "lesson_id"),
+)
+
+held = _scoped(
+    "held",
+    Column("id", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "id"),
+    Index(None, "tenant", "scope", "state"),
+)
+
+failed_replies = _scoped(
+    "failed_replies",
+    Column("id", Text, nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "id"),
+)
+
+cores = _scoped(
+    "cores",
+    Column("body", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope"),
+)
+
+settings = _scoped(
+    "settings",
+    Column("name", Text, nullable=False),
+    Column("value", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "name"),
+)
+
+spending = _scoped(
+    "spending",
+    Column("day", Text, nullable=False),
+    Column("calls", Integer, nullable=False),
+    Column("input_tokens", Integer, nullable=False),
+    Column("output_tokens", Integer, nullable=False),
+    Column("cached_tokens", Integer, nullable=False),
+    Column("micro_usd", Integer, nullable=False),
+    Column("priced", Boolean, nullable=False),  # false once a call had no known price
+    PrimaryKeyConstraint("tenant", "scope", "day"),
+)

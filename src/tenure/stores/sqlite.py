@@ -1,0 +1,302 @@
+"""One SQLite file: write-ahead log, full sync on commit, one writer at a time that waits its turn."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text, update
+from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from tenure.errors import DamagedStore, StoreBusy, StoreError
+from tenure.playbook.lessons import Lesson
+from tenure.ports import Usage
+from tenure.ranking import words
+from tenure.stores import migrations, rows
+from tenure.stores.scopes import check_scope, tenant
+from tenure.stores.sql import SqlReading, SqlWriting
+
+BUSY_S = 60.0
+"""How long a writer waits for another before it gives up, in seconds."""
+
+INDEXED_CHARACTERS = 4_000
+"""How much of a task's input is searchable, in characters."""
+
+_DAMAGE = ("file is not a database", "malformed", "file is encrypted")
+
+
+class SqliteDialect:
+    """What is SQLite's own: FTS5 for words, os.urandom for salts."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+
+    def put_words(self, connection: Connection, row: int, wall: int, lesson: Lesson, asked: str) -> None:
+        """Make a lesson searchable in place of what was there."""
+        connection.execute(text("DELETE FROM lessons_words WHERE rowid = :row"), {"row": row})
+        if lesson.live:
+            said = " ".join(words(f"{lesson.text}\n{lesson.applies_when}\n{lesson.avoid}"))
+            connection.execute(
+                text("INSERT INTO lessons_words (rowid, wall, said, asked) VALUES (:row, :wall, :said, :asked)"),
+                {"row": row, "wall": f"wall{wall}", "said": said, "asked": " ".join(words(asked))},
+            )
+
+    def put_task(self, connection: Connection, row: int, wall: int, asked: str) -> None:
+        """Make a run searchable by its task's input."""
+        connection.execute(
+            text("INSERT INTO runs_words (rowid, wall, asked) VALUES (:row, :wall, :asked)"),
+            {"row": row, "wall": f"wall{wall}", "asked": " ".join(words(asked[:INDEXED_CHARACTERS]))},
+        )
+
+    def find_tasks(self, connection: Connection, wall: int, query: Sequence[str], limit: int) -> Sequence[tuple[int, float]]:
+        """Rows of runs whose task holds words of a query."""
+        return _find(connection, "runs_words", "0.0, 1.0", f"(wall : wall{wall}) AND (asked : ({_any_of(query)}))", limit)
+
+    def find_words(self, connection: Connection, walls: Sequence[int], query: Sequence[str], limit: int) -> Sequence[tuple[int, float]]:
+        """Rows that hold words of a query. The words are quoted, so that none is query syntax."""
+        inside = " OR ".join(f"wall{wall}" for wall in walls)
+        return _find(connection, "lessons_words", "0.0, 1.0, 0.7", f"(wall : ({inside})) AND ({{said asked}} : ({_any_of(query)}))", limit)
+
+    def salt(self) -> str:
+        """Fresh randomness, 16 bytes as hex."""
+        return os.urandom(16).hex()
+
+    def now(self) -> str:
+        """The present moment, ISO 8601."""
+        return self._now().isoformat()
+
+
+def _any_of(query: Sequence[str]) -> str:
+    """An FTS5 expression that any of the words satisfies, each quoted so that none can be query syntax."""
+    plain = dict.fromkeys(part for word in query for part in words(word))
+    return " OR ".join(f'"{word}"' for word in plain) or '""'
+
+
+def _find(connection: Connection, table: str, weights: str, match: str, limit: int) -> list[tuple[int, float]]:
+    found = connection.execute(
+        text(f"SELECT rowid, bm25({table}, {weights}) AS cost FROM {table} WHERE {table} MATCH :match ORDER BY cost, rowid LIMIT :limit"),
+        {"match": match, "limit": limit},
+    )
+    return [(int(row), max(-float(cost), 1e-6)) for row, cost in found]
+
+
+class SqliteStore:
+    """A store in one SQLite file (see `ports.Store`). Open it with `open_sqlite`."""
+
+    def __init__(self, engine: Engine, url: str, dialect: SqliteDialect) -> None:
+        self._engine, self._url, self._dialect = engine, url, dialect
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return self._url
+
+    @contextmanager
+    def reading(self, scope: str) -> Iterator[SqlReading]:
+        """A consistent look at a scope."""
+        with self._transaction(write=False) as connection:
+            yield SqlReading(connection, check_scope(scope), self._dialect)
+
+    @contextmanager
+    def writing(self, scope: str) -> Iterator[SqlWriting]:
+        """A transaction on a scope: on disk when it ends, undone if an error leaves it."""
+        with self._transaction(write=True) as connection:
+            yield SqlWriting(connection, check_scope(scope), self._dialect)
+
+    def scopes(self) -> Sequence[str]:
+        """Scopes with a delta or a run, sorted."""
+        with self._transaction(write=False) as connection:
+            return sorted(connection.execute(select(rows.scopes.c.scope)).scalars())
+
+    def spent(self, scope: str, day: str | None = None) -> Usage:
+        """What model calls for a scope used on a day, or ever."""
+        t = rows.spending
+        wanted = select(t).where(t.c.tenant == tenant(scope), t.c.scope == scope)
+        if day is not None:
+            wanted = wanted.where(t.c.day == day)
+        total = Usage()
+        with self._transaction(write=False) as connection:
+            for found in connection.execute(wanted):
+                total += Usage(
+                    calls=found.calls,
+                    input_tokens=found.input_tokens,
+                    output_tokens=found.output_tokens,
+                    cached_tokens=found.cached_tokens,
+                    cost_usd=Decimal(found.micro_usd) / 1_000_000 if found.priced else None,
+                )
+        return total
+
+    def add_spending(self, scope: str, day: str, usage: Usage) -> None:
+        """Add to what model calls for a scope used on a day."""
+        t = rows.spending
+        mine = (t.c.tenant == tenant(scope), t.c.scope == scope, t.c.day == day)
+        micro = int((usage.cost_usd or Decimal(0)) * 1_000_000)
+        with self._transaction(write=True) as connection:
+            changed = connection.execute(
+                update(t)
+                .where(*mine)
+                .values(
+                    calls=t.c.calls + usage.calls,
+                    input_tokens=t.c.input_tokens + usage.input_tokens,
+                    output_tokens=t.c.output_tokens + usage.output_tokens,
+                    cached_tokens=t.c.cached_tokens + usage.cached_tokens,
+                    micro_usd=t.c.micro_usd + micro,
+                    priced=t.c.priced if usage.cost_usd is not None else False,
+                )
+            )
+            if changed.rowcount == 0:
+                connection.execute(
+                    insert(t).values(
+                        tenant=tenant(scope),
+                        scope=check_scope(scope),
+                        day=day,
+                        calls=usage.calls,
+                        input_tokens=usage.input_tokens,
+                        output_tokens=usage.output_tokens,
+                        cached_tokens=usage.cached_tokens,
+                        micro_usd=micro,
+                        priced=usage.cost_usd is not None,
+                    )
+                )
+
+    def check_file(self) -> Sequence[str]:
+        """What SQLite's own check finds wrong with the file; empty if it is sound."""
+        with self._transaction(write=False) as connection:
+            return [line for line in connection.execute(text("PRAGMA integrity_check")).scalars() if line != "ok"]
+
+    def close(self) -> None:
+        """Release connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _transaction(self, *, write: bool) -> Iterator[Connection]:
+        with _translated(self._url), self._engine.connect() as connection:
+            connection.execution_options(tenure_write=write)
+            with connection.begin():
+                yield connection
+
+
+def open_sqlite(url: str, *, now: Callable[[], datetime] | None = None, busy_s: float = BUSY_S) -> SqliteStore:
+    """Open a SQLite database, made and brought up to date where needed.
+
+    Args:
+        url: `sqlite:///relative/path.db`, `sqlite:////absolute/path.db`, or `sqlite://` for one in memory.
+        now: the clock; none takes the system's.
+        busy_s: how long a writer waits for another, in seconds.
+
+    Raises:
+        DamagedStore: the file is damaged; it was set aside, nothing was deleted.
+        SchemaMismatch: a newer Tenure made it.
+        StoreError: the path cannot be used, or the file holds another program's tables.
+    """
+    clock = now or (lambda: datetime.now(UTC))
+    path = _path(url)
+    if path is not None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as exc:
+            raise StoreError(f"The folder {path.parent} for the database cannot be made: {exc.strerror}. Name another with --db or TENURE_DB.") from exc
+    engine = _engine(url, path, busy_s)
+    store = SqliteStore(engine, url, SqliteDialect(clock))
+    try:
+        with _translated(url):
+            _prepare(engine, url, clock)
+    except DamagedStore as exc:
+        engine.dispose()
+        if path is None:
+            raise
+        aside = _set_aside(path, clock())
+        raise DamagedStore(
+            f"Database {path} is damaged ({exc.__cause__.__cause__ if exc.__cause__ else exc}). It was set aside as {aside}; nothing was deleted. "
+            "The next start makes a new one. To rescue what can be read: sqlite3 FILE .recover"
+        ) from exc
+    return store
+
+
+def _path(url: str) -> Path | None:
+    place = url.removeprefix("sqlite:///")
+    if place == url:
+        if url in ("sqlite://", "sqlite:///:memory:"):
+            return None
+        raise StoreError(f"'{url}' is not a database address. Use sqlite:///book.db (in this folder) or sqlite:////absolute/path/book.db")
+    return None if place == ":memory:" or not place else Path(place)
+
+
+def _engine(url: str, path: Path | None, busy_s: float) -> Engine:
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(str(path) if path is not None else ":memory:", timeout=busy_s, isolation_level=None, check_same_thread=False)
+        connection.execute(f"PRAGMA busy_timeout = {int(busy_s * 1000)}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        if path is not None:
+            connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    pool: dict[str, Any] = {"poolclass": StaticPool} if path is None else {"poolclass": QueuePool, "pool_size": 4, "max_overflow": 28}
+    engine = create_engine("sqlite://", creator=connect, **pool)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A writer takes its turn at once; a reader that becomes a writer midway could not.
+        write = connection.get_execution_options().get("tenure_write", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine
+
+
+def _prepare(engine: Engine, url: str, clock: Callable[[], datetime]) -> None:
+    with engine.connect() as connection, connection.begin():
+        found = migrations.revision_of(connection)
+    if found is not None and migrations.check(url, found):
+        return
+    if engine.pool.__class__ is not StaticPool:
+        _use_write_ahead_log(engine)
+    with engine.connect() as connection:
+        connection.execution_options(tenure_write=True)
+        with connection.begin():
+            # Looked at again under the lock: another process may have been first.
+            found = migrations.revision_of(connection)
+            if found is None or not migrations.check(url, found):
+                migrations.upgrade(connection)
+            if connection.execute(select(rows.installation.c.writer)).first() is None:
+                connection.execute(insert(rows.installation).values(writer=os.urandom(10).hex(), created=clock().isoformat()))
+
+
+def _use_write_ahead_log(engine: Engine) -> None:
+    raw = engine.raw_connection()
+    try:
+        raw.cursor().execute("PRAGMA journal_mode = WAL")
+    finally:
+        raw.close()
+
+
+@contextmanager
+def _translated(url: str) -> Iterator[None]:
+    """Errors of the driver as Tenure's own."""
+    try:
+        yield
+    except (DatabaseError, sqlite3.DatabaseError) as exc:
+        said = str(exc.orig if isinstance(exc, DatabaseError) else exc)
+        if any(mark in said for mark in _DAMAGE):
+            raise DamagedStore(f"Database {url} is damaged: {said}. Check it with: tenure doctor") from exc
+        if "locked" in said or "busy" in said:
+            raise StoreBusy(f"Database {url} was held by another process for too long ({said}). Nothing was written; try again.") from exc
+        if isinstance(exc, OperationalError | sqlite3.OperationalError):
+            raise StoreError(f"Database {url} cannot be used: {said}. Check the path and its permissions, or name another with --db or TENURE_DB.") from exc
+        raise
+
+
+def _set_aside(path: Path, at: datetime) -> Path:
+    stamp = at.strftime("%Y%m%dT%H%M%S%f")
+    aside = path.with_name(f"{path.name}.damaged-{stamp}")
+    for suffix in ("", "-wal", "-shm"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + suffix))
+    return aside

@@ -1,0 +1,499 @@
+"""The engine put together: `Tenure` joins a store, a clock, ids and, if there is one, a model."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from tenure.errors import UserError
+from tenure.governance.redaction import redact_operation
+from tenure.learning.history import compare, find_version
+from tenure.learning.history import rollback as roll_back
+from tenure.learning.loop import Learned, Learner, Summary
+from tenure.learning.recall import Context, recall
+from tenure.learning.upkeep import carry_out, raise_bounds
+from tenure.playbook.delta import Delta, Operation, Receipt
+from tenure.playbook.refine import Bounds, Plan, plan_refinement
+from tenure.playbook.run import Origin, Outcome, Run, Signal, Step, StepKind, Task, as_task
+from tenure.playbook.state import Playbook
+from tenure.ports import Admitted, Clock, IdSource, LanguageModel, Store, Usage
+from tenure.settings import Settings, checked, database_url, default_scope, read_settings
+from tenure.system import SystemClock, UlidSource
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
+
+
+def in_thread(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], Awaitable[R]]:
+    """The same method for async callers: it runs in a thread, so that the event loop goes on."""
+
+    @functools.wraps(method)
+    async def threaded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(method, self, *args, **kwargs)
+
+    threaded.__doc__ = f"`{method.__name__}` for async callers."
+    return threaded
+
+
+class Tenure:
+    """A playbook that learns from runs.
+
+        book = Tenure.open("sqlite:///book.db", scope="finance")
+        with book.run("reconcile invoice 7") as run:
+            answer = my_agent(run.context)
+            run.finish(success=answer.ok, feedback=answer.message, cited=answer.lessons)
+
+    Safe to share between threads. Every method with a result has a twin for async callers whose
+    name begins with `a`; `run` serves both `with` and `async with`.
+    """
+
+    def __init__(
+        self, store: Store, scope: str, *, clock: Clock | None = None, ids: IdSource | None = None, model: LanguageModel | None = None
+    ) -> None:
+        self.store, self.scope = store, scope
+        self.clock: Clock = clock or SystemClock()
+        self.ids: IdSource = ids or UlidSource()
+        self.learner = Learner(store, clock=self.clock, ids=self.ids, model=model)
+
+    @classmethod
+    def open(
+        cls,
+        url: str | None = None,
+        *,
+        scope: str | None = None,
+        model: str | LanguageModel | None = None,
+        base_url: str | None = None,
+        clock: Clock | None = None,
+        ids: IdSource | None = None,
+    ) -> Tenure:
+        """Open a playbook; its database is made if it is not there.
+
+        Args:
+            url: `sqlite:///book.db`, a file's path, or `memory://`; none takes TENURE_DB, else
+                `.tenure/tenure.db` of the project, else the user's data folder.
+            scope: such as `finance` or `acme/finance/recon`; a name without a tenant belongs to
+                the tenant `local`. None takes TENURE_SCOPE, else the project's stable name.
+            model: a name such as `openai:gpt-4o-mini`, or an object that answers prompts; none
+                takes the scope's setting or TENURE_MODEL, and works without a model if there is none.
+            base_url: address of an OpenAI-compatible server for the model.
+            clock, ids: for tests; none takes the system's.
+
+        Raises:
+            StoreError: the database cannot be opened; the message says why and what to do.
+            ScopeError: the scope is malformed.
+            MissingExtra: a model was asked for and the extra `models` is not installed.
+        """
+        clock = clock or SystemClock()
+        store = open_store(database_url(url), clock)
+        named = scoped(default_scope(scope))
+        try:
+            with store.reading(named) as reading:
+                settings = read_settings(reading.setting)
+            opened = _open_model(model, base_url, settings, store, named, clock)
+        except BaseException:
+            store.close()
+            raise
+        return cls(store, named, clock=clock, ids=ids, model=opened)
+
+    # -- acting ------------------------------------------------------------------------------------
+
+    def context(self, task: str | Task, *, budget: int | None = None) -> Context:
+        """What an agent should be shown for a task.
+
+        Args:
+            task: the input, in any script.
+            budget: tokens in all; none takes the setting `context.tokens`.
+        """
+        with self.store.reading(self.scope) as reading:
+            settings = read_settings(reading.setting)
+            before = reading.core()
+            found = recall(
+                reading,
+                as_task(task).text,
+                budget=settings.whole("context.tokens") if budget is None else _positive(budget, "budget"),
+                core_tokens=settings.whole("context.core_tokens"),
+                at=self.clock.now(),
+            )
+        if found.core is not None and found.core != before and budget is None:
+            with self.store.writing(self.scope) as work:
+                work.keep_core(found.core)
+        return found
+
+    def run(self, task: str | Task, *, budget: int | None = None, kind: str = "", session: str = "") -> ActiveRun:
+        """A run to be reported as it happens; use it with `with` or `async with`.
+
+        Args:
+            task: the input; a `Task` can carry a kind and a key.
+            budget: tokens of the context.
+            kind: a name for tasks of this sort.
+            session: the host's id of the session.
+        """
+        asked = as_task(task)
+        return ActiveRun(self, replace(asked, kind=kind or asked.kind), budget=budget, session=session)
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    def learn(self, run: Run) -> Learned:
+        """Learn from a finished run; durable on return. A run learned before adds nothing."""
+        return self.learner.learn_one(replace(run, scope=scoped(run.scope) if run.scope else self.scope))
+
+    def learn_many(self, runs: Iterable[Run], *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
+        """Learn from runs in their order; a Ctrl-C ends it after the run at hand.
+
+        Args:
+            runs: read one at a time.
+            tell: called after each run.
+        """
+        return self.learner.learn_many((replace(run, scope=scoped(run.scope) if run.scope else self.scope) for run in runs), tell=tell)
+
+    def learn_kept(self, *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
+        """Learn from runs that were finished with `learn=False`."""
+        return self.learner.learn_kept(self.scope, tell=tell)
+
+    # -- the playbook --------------------------------------------------------------------------------
+
+    @property
+    def playbook(self) -> Playbook:
+        """The whole playbook as it is now: a value, which later changes leave alone."""
+        with self.store.reading(self.scope) as reading:
+            return reading.playbook()
+
+    def apply(self, operations: Sequence[Operation] | Delta, *, author: str = "person:api", cause: str = "hand", note: str = "") -> Admitted:
+        """Change the playbook by hand: all operations in one delta, on disk on return.
+
+        Args:
+            operations: such as `[Add(section="s", text="...")]`, or a whole delta with an id of its own.
+            author: who asked for it.
+            cause: see `Delta`.
+            note: for people reading the log.
+
+        Returns:
+            A receipt per operation, and the version the delta became. Bounds of the scope are raised to what it stores.
+        """
+        with self.store.writing(self.scope) as work:
+            settings = read_settings(work.setting)
+            if isinstance(operations, Delta):
+                delta = replace(operations, operations=tuple(map(redact_operation, operations.operations)))
+            else:
+                made = tuple(map(redact_operation, operations))
+                delta = Delta(
+                    self.ids.next(work.newest_delta_id()), made, scope=self.scope, author=author, cause=cause, at=self.clock.now(), note=note
+                )
+            admitted = work.admit(delta)
+            raise_bounds(work, settings)
+        return admitted
+
+    def refine(self, bounds: Bounds | None = None, *, dry_run: bool = False) -> tuple[Plan, tuple[Receipt, ...]]:
+        """Merge duplicates and keep the bounds now.
+
+        Args:
+            bounds: none takes the scope's settings.
+            dry_run: only say what would be done.
+        """
+        at = self.clock.now()
+        if dry_run:
+            with self.store.reading(self.scope) as reading:
+                return plan_refinement(reading.lessons(), bounds or read_settings(reading.setting).bounds, at=at), ()
+        with self.store.writing(self.scope) as work:
+            plan = plan_refinement(work.lessons(), bounds or read_settings(work.setting).bounds, at=at)
+            receipts = carry_out(work, plan, ids=self.ids, at=at).receipts if plan.operations else ()
+        return plan, receipts
+
+    def rollback(self, version: int | str, *, author: str = "person:api") -> Admitted:
+        """Go back to an earlier version, by a delta that can be undone itself.
+
+        Args:
+            version: an arrival number, a delta id, or `-N` for N deltas before the newest.
+            author: who asked for it.
+
+        Raises:
+            UnknownVersion: there is no such version.
+        """
+        with self.store.writing(self.scope) as work:
+            return roll_back(work, find_version(work, str(version)), ids=self.ids, at=self.clock.now(), author=author)
+
+    def diff(self, before: int | str, after: int | str | None = None) -> Any:
+        """How lessons differ between two versions; none for `after` is the newest."""
+        with self.store.reading(self.scope) as reading:
+            later = reading.version() if after is None else find_version(reading, str(after))
+            return compare(reading.playbook(find_version(reading, str(before))), reading.playbook(later))
+
+    def settings(self) -> Settings:
+        """The settings that apply to the scope."""
+        with self.store.reading(self.scope) as reading:
+            return read_settings(reading.setting)
+
+    def set(self, name: str, value: str | None) -> None:
+        """Set a setting of the scope; none goes back to the default.
+
+        Raises:
+            SettingError: no such setting, or the value is outside its range.
+        """
+        if value is not None or name:
+            checked(name, value if value is not None else read_settings(lambda _: None, {}).values.get(name, ""))
+        with self.store.writing(self.scope) as work:
+            work.set(name, value)
+
+    def close(self) -> None:
+        """Release the database."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.close)
+
+    acontext = in_thread(context)
+    alearn = in_thread(learn)
+    alearn_many = in_thread(learn_many)
+    alearn_kept = in_thread(learn_kept)
+    aapply = in_thread(apply)
+    arefine = in_thread(refine)
+    arollback = in_thread(rollback)
+
+
+class ActiveRun:
+    """A run while it happens. `context` is what the agent should see; `step` and `finish` report back.
+
+    Left without `finish` it is kept as unfinished, with an unknown outcome. An exception that leaves
+    the block is reported as a failure and goes on.
+    """
+
+    def __init__(self, book: Tenure, task: Task, *, budget: int | None, session: str) -> None:
+        self._book, self._budget = book, budget
+        self._context: Context | None = None
+        self._steps: list[Step] = []
+        self._run = Run(id="", task=task, scope=book.scope, origin=Origin(channel="api"), session=session)
+        self.learned: Learned | None = None
+        self._finished = False  # set once the end is being reported, whether that worked or not
+
+    @property
+    def id(self) -> str:
+        """The run's id, once it has begun."""
+        return self._run.id
+
+    @property
+    def task(self) -> Task:
+        """What was asked."""
+        return self._run.task
+
+    @property
+    def context(self) -> str:
+        """Text for the prompt: the lessons to follow."""
+        return self.shown.text
+
+    @property
+    def shown(self) -> Context:
+        """The context with its lessons and reasons."""
+        if self._context is None:
+            raise UserError("The run has not begun. Use it as: with book.run(task) as run: ...")
+        return self._context
+
+    def step(
+        self,
+        kind: StepKind | Step = "message",
+        content: str = "",
+        *,
+        role: str = "",
+        name: str = "",
+        arguments: dict[str, Any] | None = None,
+        error: str = "",
+        call_id: str = "",
+        origin: Origin | None = None,
+    ) -> int:
+        """Report one step, and get its index.
+
+        Args:
+            kind: `message`, `thought`, `tool_call`, `tool_result` or `event`; or a whole `Step`.
+            content: the text, or the tool's result.
+            role: `user`, `assistant`, `system` or `tool`; none takes the usual one of the kind.
+            name: the tool's name.
+            arguments: of a tool call.
+            error: why a tool rejected the call; empty if it was accepted.
+            call_id: joins a result to its call.
+            origin: where the text came from; a tool's result is untrusted unless you say otherwise.
+        """
+        if isinstance(kind, Step):
+            made = kind
+        else:
+            usual = {"message": "assistant", "thought": "assistant", "tool_call": "assistant", "tool_result": "tool"}.get(kind, "")
+            if origin is None and kind == "tool_result":
+                origin = Origin(channel="tool", document=name, trusted=False)
+            made = Step(
+                kind=kind,
+                role=role or usual,
+                name=name,
+                arguments=arguments or {},
+                content=content,
+                error=error,
+                call_id=call_id,
+                origin=origin,
+                at=self._book.clock.now().isoformat(),
+            )
+        self._steps.append(made)
+        return len(self._steps) - 1
+
+    def finish(
+        self,
+        success: bool | None = None,
+        *,
+        score: float | None = None,
+        feedback: str = "",
+        cited: Sequence[str] = (),
+        signal: Signal | None = None,
+        expected: str = "",
+        outcome: Outcome | None = None,
+        learn: bool = True,
+    ) -> Learned | None:
+        """Report how the run ended, and learn from it; durable on return.
+
+        Args:
+            success: whether it succeeded; none if that is not known.
+            score: 0 to 1, instead of `success`.
+            feedback: what was said about it.
+            cited: ids of the lessons the agent named, as they stand in the context.
+            signal: where the verdict comes from; none means `environment` if there is a verdict.
+            expected: the right answer, where it is known.
+            outcome: all of this as one value.
+            learn: false only keeps the run; learn later with `book.learn_kept()`.
+
+        Returns:
+            What was learned; none with `learn=False`.
+        """
+        if self._finished:
+            raise UserError(f"Run {self.id} is finished already. Begin another with book.run(task).")
+        if outcome is None:
+            known = success is not None or score is not None
+            said: Signal = signal or ("environment" if known else "none")
+            outcome = Outcome(score=score, success=success, feedback=feedback, signal=said, expected=expected, at=self._book.clock.now().isoformat())
+        return self._end(outcome, cited, learn=learn)
+
+    afinish = in_thread(finish)
+
+    def _begin(self) -> None:
+        self._context = self._book.context(self._run.task, budget=self._budget)
+        self._run = replace(self._run, id=self._book.ids.next(), shown=self._context.lessons, started=self._book.clock.now().isoformat())
+
+    def _end(self, outcome: Outcome, cited: Sequence[str], *, learn: bool) -> Learned | None:
+        ended = "" if not outcome.known and not self._steps and not outcome.feedback else self._book.clock.now().isoformat()
+        run = replace(self._run, steps=tuple(self._steps), cited=self._named(cited), outcome=outcome, ended=ended)
+        self._finished = True
+        if learn:
+            self.learned = self._book.learn(run)
+        else:
+            self._book.learner.keep(run)
+        return self.learned
+
+    def _named(self, cited: Sequence[str]) -> tuple[str, ...]:
+        """Full ids of cited lessons; what was shown comes before what else the playbook has."""
+        shown = self.shown.lessons
+        found: list[str] = []
+        for name in (cited,) if isinstance(cited, str) else cited:
+            plain = name.strip().strip("[]")
+            match = [one for one in shown if one == plain] or [one for one in shown if plain and one.startswith(plain)]
+            found.append(match[0] if match else plain)
+        return tuple(dict.fromkeys(filter(None, found)))
+
+    def _close(self, error: BaseException | None) -> None:
+        if self._finished:
+            return
+        if error is None:
+            self._end(Outcome(), (), learn=True)
+        elif isinstance(error, Exception):
+            self._end(Outcome(success=False, feedback=f"{type(error).__name__}: {error}", signal="environment"), (), learn=True)
+        else:  # interrupted from outside: nothing is known of how it would have ended
+            self._end(Outcome(feedback=f"interrupted by {type(error).__name__}"), (), learn=False)
+
+    def __enter__(self) -> Self:
+        self._begin()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._close(error)
+
+    async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self._begin)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await asyncio.to_thread(self._close, error)
+
+
+def open_store(url: str, clock: Clock | None = None) -> Store:
+    """The store at an address: `sqlite:///path`, or `memory://`.
+
+    Raises:
+        StoreError: the address is of no known kind, or the database cannot be opened.
+    """
+    if url.startswith("memory:"):
+        from tenure.stores.in_memory import InMemoryStore
+
+        return InMemoryStore(url)
+    if url.startswith("sqlite:"):
+        from tenure.stores.sqlite import open_sqlite
+
+        return open_sqlite(url, now=(clock or SystemClock()).now)
+    raise UserError(f"'{url}' is not a database address this Tenure knows. Use sqlite:///book.db, a file's path, or memory://")
+
+
+def scoped(name: str) -> str:
+    """A scope with its tenant: a name of one part belongs to the tenant `local`."""
+    return name if "/" in name else f"local/{name}"
+
+
+def _positive(number: int, what: str) -> int:
+    if number < 1:
+        raise UserError(f"{what} = {number}: it must be 1 or more tokens.")
+    return number
+
+
+def _open_model(
+    model: str | LanguageModel | None, base_url: str | None, settings: Settings, store: Store, scope: str, clock: Clock
+) -> LanguageModel | None:
+    if model is None:
+        model = settings.text("model") or None
+    if model is None:
+        return None
+    from tenure.providers.metering import Caps, MeteredModel
+
+    if isinstance(model, str):
+        from tenure.providers.models import open_model
+
+        model = open_model(model, base_url=base_url or settings.text("base_url") or None)
+    elif isinstance(model, MeteredModel):
+        return model
+    usd = settings.text("spend.usd_per_day")
+    caps = Caps(
+        calls_per_run=settings.whole("spend.calls_per_run"),
+        tokens_per_run=settings.whole("spend.tokens_per_run"),
+        tokens_per_day=settings.whole("spend.tokens_per_day"),
+        usd_per_day=Decimal(usd) if usd else None,
+    )
+    return MeteredModel(model, caps, _StoredSpending(store), scope=scope, clock=clock)
+
+
+class _StoredSpending:
+    """What a scope spent, kept in its store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def spent(self, scope: str, day: date | None) -> Usage:
+        return self._store.spent(scope, None if day is None else day.isoformat())
+
+    def record(self, scope: str, day: date, usage: Usage) -> None:
+        self._store.add_spending(scope, day.isoformat(), usage)

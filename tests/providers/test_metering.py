@@ -1,0 +1,213 @@
+"""What models use is counted, and no cap is ever passed: not by one call, not by many at once."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.errors import ModelError, SettingError, SpendCapReached
+from tenure.ports import LanguageModel, Prompt, Reply, Usage
+from tenure.providers.metering import Caps, InMemorySpendLedger, MeteredModel
+from tenure.providers.scripted import RuleModel, ScriptedModel
+
+PROMPT = Prompt(system="s" * 40, user="u" * 40, purpose="reflect", max_tokens=50)
+DAY = date(2026, 3, 15)
+
+
+class FixedClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.moment = datetime(2026, 3, 15, 23, 30, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.moment
+
+
+class PricedModel(RuleModel):
+    """A rule that costs one cent a token."""
+
+    def price_usd(self, input_tokens: int, output_tokens: int) -> Decimal | None:
+        return Decimal(input_tokens + output_tokens) / 100
+
+
+class UnpricedModel:
+    """A model whose price nobody knows."""
+
+    name = "own-server:small"
+
+    def complete(self, prompt: Prompt) -> Reply:
+        return Reply(text="ok", usage=Usage(calls=1, input_tokens=5, output_tokens=1, cost_usd=None))
+
+
+def metered(
+    model: LanguageModel | None = None,
+    *,
+    ledger: InMemorySpendLedger | None = None,
+    clock: FixedClock | None = None,
+    caps: Caps | None = None,
+) -> MeteredModel:
+    return MeteredModel(
+        model or RuleModel(lambda _: "ok"), caps or Caps(), ledger or InMemorySpendLedger(), scope="a/b", clock=clock or FixedClock()
+    )
+
+
+def until_the_cap(model: MeteredModel, most: int = 50) -> int:
+    """How many calls get through before a cap is reached."""
+    for number in range(most):
+        try:
+            model.complete(PROMPT)
+        except SpendCapReached:
+            return number
+    return most
+
+
+def test_usage_adds_up_by_purpose_and_in_all() -> None:
+    model = metered(
+        ScriptedModel(
+            [Reply(text="x", usage=Usage(calls=2, input_tokens=10, output_tokens=3, cached_tokens=4, cost_usd=Decimal("0.5")))] * 3
+        )
+    )
+    for purpose in ("reflect", "reflect", "curate"):
+        model.complete(Prompt(system="", user="", purpose=purpose))
+    assert model.usage()["reflect"] == Usage(calls=4, input_tokens=20, output_tokens=6, cached_tokens=8, cost_usd=Decimal(1))
+    assert model.usage()["curate"].calls == 2
+    assert model.total.input_tokens == 30
+
+
+def test_a_call_that_could_pass_a_cap_is_not_made() -> None:
+    asked = ScriptedModel(["ok"] * 9)
+    model = metered(asked, caps=Caps(tokens_per_run=60))
+    with pytest.raises(SpendCapReached, match="cap of 60 tokens per run") as caught:
+        model.complete(PROMPT)
+    assert (asked.prompts, caught.value.what, caught.value.period) == ([], "tokens", "run")
+
+
+def test_a_cap_of_nothing_lets_nothing_through() -> None:
+    asked = ScriptedModel(["ok"])
+    with pytest.raises(SpendCapReached):
+        metered(asked, caps=Caps(calls_per_run=0)).complete(PROMPT)
+    assert asked.prompts == []
+
+
+def test_caps_count_what_was_used_not_what_was_feared() -> None:
+    model = metered(caps=Caps(tokens_per_run=200))
+    for _ in range(5):  # each may use 70 and uses some 20
+        model.complete(PROMPT)
+    assert until_the_cap(model) < 20
+    assert model.total.input_tokens + model.total.output_tokens <= 200
+
+
+def test_each_run_has_its_own_cap_and_all_share_the_days() -> None:
+    model = metered(caps=Caps(calls_per_run=2, calls_per_day=5))
+    for run in ("r1", "r2"):
+        for _ in range(2):
+            model.for_run(run).complete(PROMPT)
+        with pytest.raises(SpendCapReached, match="per run"):
+            model.for_run(run).complete(PROMPT)
+    model.for_run("r3").complete(PROMPT)
+    with pytest.raises(SpendCapReached, match="per day"):
+        model.for_run("r3").complete(PROMPT)
+    assert model.total.calls == 5
+
+
+def test_a_new_day_begins_at_midnight_utc_and_the_scope_goes_on() -> None:
+    clock, ledger = FixedClock(), InMemorySpendLedger()
+    model = metered(ledger=ledger, clock=clock, caps=Caps(calls_per_day=1, calls_per_scope=2))
+    model.complete(PROMPT)
+    clock.moment += timedelta(hours=1)
+    model.complete(PROMPT)
+    clock.moment += timedelta(days=1)
+    with pytest.raises(SpendCapReached, match="per scope"):
+        model.complete(PROMPT)
+    assert ledger.spent("a/b", DAY).calls == 1
+    assert ledger.spent("a/b", None).calls == 2
+
+
+def test_what_another_process_spent_counts() -> None:
+    ledger = InMemorySpendLedger()
+    ledger.record("a/b", DAY, Usage(calls=3))
+    ledger.record("a/c", DAY, Usage(calls=90))
+    model = metered(ledger=ledger, caps=Caps(calls_per_day=4))
+    model.complete(PROMPT)
+    with pytest.raises(SpendCapReached):
+        model.complete(PROMPT)
+
+
+def test_dollars_are_capped_before_they_are_spent() -> None:
+    model = metered(
+        PricedModel(lambda _: Reply(text="ok", usage=Usage(calls=1, input_tokens=20, output_tokens=1, cost_usd=None))),
+        caps=Caps(usd_per_day=Decimal("1.00")),
+    )
+    assert until_the_cap(model) == 2  # 0.21 each, and the third could cost 0.70
+    assert model.total.cost_usd == Decimal("0.42")
+
+
+def test_a_cap_in_dollars_needs_a_known_price() -> None:
+    with pytest.raises(SettingError, match=r"the price of 'own-server:small' is not known.*Cap tokens or calls"):
+        metered(UnpricedModel(), caps=Caps(usd_per_run=Decimal(1)))
+    assert metered(UnpricedModel(), caps=Caps(tokens_per_run=1000)).complete(PROMPT).text == "ok"
+
+
+def test_earlier_calls_of_unknown_price_are_not_taken_for_free() -> None:
+    ledger = InMemorySpendLedger()
+    metered(UnpricedModel(), ledger=ledger).complete(PROMPT)
+    assert ledger.spent("a/b", DAY).cost_usd is None
+    with pytest.raises(SpendCapReached, match="unknown amount"):
+        metered(PricedModel(lambda _: "ok"), ledger=ledger, caps=Caps(usd_per_day=Decimal(100))).complete(PROMPT)
+
+
+def test_a_provider_that_does_not_count_is_counted_by_estimate() -> None:
+    model = metered(RuleModel(lambda _: Reply(text="y" * 400)))
+    model.complete(PROMPT)
+    assert model.total.calls == 1
+    assert model.total.input_tokens >= 20
+    assert model.total.output_tokens >= 60
+
+
+def test_a_failed_call_counts_its_requests_and_frees_what_was_set_aside() -> None:
+    model = metered(ScriptedModel([ModelError("down", calls=4), ModelError("down"), "ok"]), caps=Caps(calls_per_run=6, tokens_per_run=80))
+    for _ in range(2):
+        with pytest.raises(ModelError, match="down"):
+            model.complete(PROMPT)
+    assert model.complete(PROMPT).text == "ok"
+    assert model.total.calls == 6
+
+
+@given(st.integers(1, 12), st.integers(0, 400))
+def test_threads_that_ask_at_once_never_pass_a_cap_together(callers: int, cap: int) -> None:
+    gate = threading.Barrier(callers)
+    inside = threading.Semaphore(0)
+
+    def rule(_: Prompt) -> Reply:
+        inside.release()
+        return Reply(text="ok", usage=Usage(calls=1, input_tokens=20, output_tokens=50))
+
+    model = metered(RuleModel(rule), caps=Caps(tokens_per_day=cap))
+
+    def ask() -> bool:
+        gate.wait()
+        try:
+            model.complete(PROMPT)
+        except SpendCapReached:
+            return False
+        return True
+
+    with ThreadPoolExecutor(callers) as pool:
+        let_through = sum(pool.map(lambda _: ask(), range(callers)))
+    assert model.total.input_tokens + model.total.output_tokens == 70 * let_through <= cap
+    # What was refused while others ran may go through afterwards; what fits is never locked out for good.
+    if 70 * (let_through + 1) <= cap:
+        model.complete(PROMPT)
+
+
+@pytest.mark.parametrize("caps", [{"calls_per_day": -1}, {"usd_per_run": Decimal("-0.01")}, {"usd_per_day": Decimal("NaN")}])
+def test_a_cap_below_nothing_is_refused(caps: dict[str, Decimal | int]) -> None:
+    with pytest.raises(SettingError, match=r"spend\.\w+"):
+        Caps(**caps)  # type: ignore[arg-type]

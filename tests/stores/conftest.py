@@ -1,0 +1,53 @@
+"""The stores under test, each opened once for a file of tests; every test takes a scope of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    # Only for types: this file may be read before tests/conftest.py has put the package on the path.
+    from tenure.ports import Store
+    from tests.stores.contract import Adapter
+
+pytest.register_assert_rewrite("tests.stores.contract", "tests.stores.processes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "full: the full size of a test that runs smaller by default; run them with: pytest tests/stores -m full")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Full sizes take minutes: they run only where `-m full` asks for them."""
+    if "full" in str(config.getoption("-m")):
+        return
+    left_out = [item for item in items if item.get_closest_marker("full")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Whoever asks for a store is run with each adapter."""
+    if "adapter" in metafunc.fixturenames:
+        from tests.stores.contract import ADAPTERS
+
+        metafunc.parametrize("adapter", sorted(ADAPTERS), indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
+def adapter(request: pytest.FixtureRequest) -> Adapter:
+    """Each way to have a store."""
+    from tests.stores.contract import ADAPTERS
+
+    return ADAPTERS[request.param]
+
+
+@pytest.fixture(scope="module")
+def store(adapter: Adapter, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """An open store of each kind."""
+    opened = adapter.open(tmp_path_factory.mktemp(adapter.name))
+    yield opened
+    opened.close()
