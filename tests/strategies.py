@@ -6,9 +6,9 @@ where texts and ids meet again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from random import Random
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
@@ -16,6 +16,8 @@ from tenure.playbook.apply import apply
 from tenure.playbook.delta import OPERATION_NAMES, Add, Delta, Merge, Operation, Pin, Restore, Retire, Tally, Update
 from tenure.playbook.lessons import Evidence, lesson_id, section_name
 from tenure.playbook.state import Playbook
+
+T = TypeVar("T")
 
 PIECES = (
     "check units",
@@ -115,19 +117,17 @@ _MAYBE_TEXT = st.one_of(st.none(), lesson_texts())
 _CONDITION = st.one_of(st.just(""), texts(3))
 _STATUS = st.sampled_from(("active", "active", "provisional", "held"))
 _COUNTS = st.tuples(*(st.integers(-2, 5) for _ in range(4)))
-_REST = st.sampled_from(
-    (
-        {},
-        {"avoid": "rounding first", "tool_order": ("read", "write"), "author": "person:ann"},
-        {"kind": "tool_rule", "about": "tool-error:book:#", "author": "extractive", "origin": "local/tool"},
-        {"kind": "prohibition", "author": "import:f"},
-    )
+_RESTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"avoid": "rounding first", "tool_order": ("read", "write"), "author": "person:ann"},
+    {"kind": "tool_rule", "about": "tool-error:book:#", "author": "extractive", "origin": "local/tool"},
+    {"kind": "prohibition", "author": "import:f"},
 )
 
 
 def adds(text: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Add]:
     """ADDs without an id."""
-    parts = st.tuples(_SECTION, lesson_texts() if text is None else text, _CONDITION, _STATUS, _EVIDENCE, _REST)
+    parts = st.tuples(_SECTION, lesson_texts() if text is None else text, _CONDITION, _STATUS, _EVIDENCE, st.sampled_from(_RESTS))
     return parts.map(lambda p: Add(p[0], p[1], applies_when=p[2], status=p[3], evidence=p[4], **p[5]))
 
 
@@ -190,48 +190,82 @@ def derived_ids(delta_id: str, made: Iterable[Add]) -> list[str]:
     return [lesson_id(delta_id, section_name(op.section, op.kind or "strategy"), op.text, 0) for op in made]
 
 
-# In a sketch of a delta, ids are numbers; what they name is settled when it is known what there is.
-_NUMBER = st.integers(0, 30).map(str)
-_SKETCH = st.tuples(
-    st.lists(st.tuples(adds(), st.one_of(st.none(), st.none(), st.integers(0, 8))), max_size=3),
-    st.lists(operations_on(_NUMBER), max_size=4),
-    st.integers(0, 2**16),
-    st.booleans(),
-)
-_SKETCHES = st.lists(_SKETCH, min_size=1, max_size=5)
-_ORDERS = {count: st.permutations([f"01J{place:02d}" for place in range(count)]) for count in range(1, 6)}
+class _Choices:
+    """Bytes read as choices. When they are used up every choice is the first, the simplest.
 
+    One draw of bytes is far quicker than a hundred draws of parts, and shrinks as well: fewer bytes
+    and smaller ones are a simpler history.
+    """
 
-@st.composite
-def histories(draw: st.DrawFn) -> History:
-    """Histories with equal texts, imported ids that collide, merge chains and cycles, and ids older than what they meet."""
-    sketches = draw(_SKETCHES)
-    base = draw(st.integers(0, min(2, len(sketches) - 1)))
-    ids = draw(_ORDERS[len(sketches)])
-    # A lesson may be imported under an id that another delta derives: exports travel faster than what they were made from.
-    names = [*NAMES, *(one for delta_id, sketch in zip(ids, sketches, strict=True) for one in derived_ids(delta_id, (op for op, _ in sketch[0])))]
-    playbook, deltas = Playbook(), []
-    for place, (delta_id, (made, others, shuffle, keyed)) in enumerate(zip(ids, sketches, strict=True)):
-        own = [op if name is None else replace(op, id=names[name % len(names)]) for op, name in made]
-        known = sorted({*playbook.records, *derived_ids(delta_id, own), *(op.id for op in own if op.id)})
-        settled = [_settled(op, known) for op in others] if known else []
-        operations: list[Operation] = [*own, *settled]
-        Random(shuffle).shuffle(operations)
-        deltas.append(
-            Delta(delta_id, operations, key=f"key-{place}" if keyed else None, author="extractive", at=f"2026-01-0{place + 1}T00:00:00+00:00")
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+
+    def below(self, count: int) -> int:
+        self._at += 1
+        return self._data[self._at - 1] % count if self._at <= len(self._data) else 0
+
+    def one(self, options: Sequence[T]) -> T:
+        return options[self.below(len(options))]
+
+    def shuffled(self, options: Iterable[T]) -> list[T]:
+        left = list(options)
+        return [left.pop(self.below(len(left))) for _ in range(len(left))]
+
+    def text(self) -> str:
+        if self.below(3) < 2:
+            return self.one(SAME)
+        pieces = [self.one(PIECES) if self.below(4) else chr(256 * self.below(0xD8) + self.below(256)) for _ in range(1 + self.below(3))]
+        text = "".join(pieces)
+        return text if text.strip() else f"text{text}"
+
+    def add(self) -> Add:
+        status = self.one(("active", "active", "provisional", "held"))
+        condition = self.text() if self.below(4) == 3 else ""
+        return Add(
+            self.one(SECTIONS[:6]), self.text(), applies_when=condition, status=status, evidence=self.one(PLACES), **self.one(_RESTS)
         )
+
+    def operation(self, ids: Sequence[str]) -> Operation:
+        kind, one = self.below(9), self.one(ids)
+        if kind == 0:
+            return Tally(one, helpful=self.below(8) - 2, harmful=self.below(3), support=self.below(2), evidence=self.one(PLACES))
+        if kind == 1:
+            return Update(one, text=self.text(), status=self.one((None, "active", "provisional", "held")))
+        if kind == 2:
+            return Update(one, applies_when=self.one(("", "always")), verdict=self.one((None, "outdated")), evidence=self.one(PLACES))
+        if kind in (3, 4, 5):
+            return Merge((one, self.one(ids)) if kind == 3 else (one,), self.one(ids), self.text() if self.below(4) == 3 else None)
+        if kind == 6:
+            return Retire(one, self.one(("", "misled")))
+        if kind == 7:
+            return Restore(one, unmerge=self.below(2) == 1, status=self.one(("active", "provisional")))
+        return Pin(one, pinned=self.below(2) == 0)
+
+
+def _history(data: bytes) -> History:
+    choices = _Choices(data)
+    count = 1 + choices.below(5)
+    base = choices.below(min(3, count))
+    ids = choices.shuffled(f"01J{place:02d}" for place in range(count))
+    made = [[choices.add() for _ in range(choices.below(4))] for _ in ids]
+    # A lesson may be imported under an id that another delta derives: exports travel faster than what they were made from.
+    names = [*NAMES, *(one for delta_id, adds in zip(ids, made, strict=True) for one in derived_ids(delta_id, adds))]
+    playbook, deltas = Playbook(), []
+    for place, (delta_id, adds) in enumerate(zip(ids, made, strict=True)):
+        own = [replace(op, id=choices.one(names)) if choices.below(3) == 2 else op for op in adds]
+        known = sorted({*playbook.records, *derived_ids(delta_id, own), *(op.id for op in own if op.id)})
+        others = [choices.operation(known) for _ in range(choices.below(5))] if known else []
+        key = f"key-{place}" if choices.below(2) else None
+        delta = Delta(delta_id, choices.shuffled([*own, *others]), key=key, author="extractive", at=f"2026-01-0{place + 1}T00:00:00+00:00")
+        deltas.append(delta)
         if place < base:
-            playbook = apply(playbook, deltas[-1]).playbook
+            playbook = apply(playbook, delta).playbook
     return History(tuple(deltas[:base]), tuple(deltas[base:]))
 
 
-def _settled(op: Operation, known: list[str]) -> Operation:
-    def name(number: str) -> str:
-        return known[int(number) % len(known)]
-
-    if isinstance(op, Merge):
-        return replace(op, ids=tuple(map(name, op.ids)), into=name(op.into))
-    return replace(op, id=name(op.id or "0"))
+def histories() -> st.SearchStrategy[History]:
+    """Histories with equal texts, imported ids that collide, merge chains and cycles, and ids older than what they meet."""
+    return st.binary(min_size=150, max_size=400).map(_history)
 
 
 def orders(deltas: tuple[Delta, ...]) -> st.SearchStrategy[list[Delta]]:

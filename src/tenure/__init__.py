@@ -7,20 +7,21 @@ be used alone.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from tenure.errors import TenureError, UserError
-from tenure.playbook.apply import Applied, apply
-from tenure.playbook.delta import Add, Delta, Merge, Pin, Receipt, Restore, Retire, Tally, Update
-from tenure.playbook.lessons import Evidence, Lesson
-from tenure.playbook.notation import dumps, loads
-from tenure.playbook.refine import Bounds, refine
-from tenure.playbook.render import render
-from tenure.playbook.run import Outcome, Run, Step, Task
-from tenure.playbook.state import Playbook
 from tenure.version import __version__
 
 if TYPE_CHECKING:
+    from tenure.errors import TenureError, UserError
+    from tenure.playbook.apply import Applied, apply
+    from tenure.playbook.delta import Add, Delta, Merge, Pin, Receipt, Restore, Retire, Tally, Update
+    from tenure.playbook.lessons import Evidence, Lesson
+    from tenure.playbook.notation import dumps, loads
+    from tenure.playbook.refine import Bounds, refine
+    from tenure.playbook.render import render
+    from tenure.playbook.run import Outcome, Run, Step, Task
+    from tenure.playbook.state import Playbook
     from tenure.wiring import Tenure
 
 __all__ = [
@@ -54,10 +55,29 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # The engine brings SQLAlchemy with it; who only wants the algebra does not pay for that.
-    if name == "Tenure":
-        from tenure.wiring import Tenure
+_HOMES = {
+    "tenure.errors": ("TenureError", "UserError"),
+    "tenure.playbook.apply": ("Applied", "apply"),
+    "tenure.playbook.delta": ("Add", "Delta", "Merge", "Pin", "Receipt", "Restore", "Retire", "Tally", "Update"),
+    "tenure.playbook.lessons": ("Evidence", "Lesson"),
+    "tenure.playbook.notation": ("dumps", "loads"),
+    "tenure.playbook.refine": ("Bounds", "refine"),
+    "tenure.playbook.render": ("render",),
+    "tenure.playbook.run": ("Outcome", "Run", "Step", "Task"),
+    "tenure.playbook.state": ("Playbook",),
+    "tenure.wiring": ("Tenure",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-        return Tenure
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use: `tenure --help` needs none of it, and the algebra does not need the engine's database library.
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(_HOME_OF[name]), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module 'tenure' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

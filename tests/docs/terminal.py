@@ -15,7 +15,9 @@ _MASKS = (
     (re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"), "<ulid>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?"), "<time>"),
     (re.compile(r"\b[0-9a-f]{12,64}\b"), "<digest>"),
-    (re.compile(r"\b[a-z][a-z0-9]{1,4}-[a-z0-9]{6,13}\b"), "<lesson>"),
+    # Derived ids only, in full or shortened; ids with a 0 or 1 in them were imported, and are the same every time.
+    (re.compile(r"\b[a-z][a-z0-9]{0,3}-[a-z2-7]{4,13}\b"), "<lesson>"),
+    (re.compile(r"\bperson:[\w.-]+"), "person:<name>"),
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s)\b"), "<duration>"),
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:kB|KB|MB|KiB|MiB)\b"), "<size>"),
 )
@@ -92,7 +94,7 @@ def masked(text: str, *, folder: Path | None = None) -> str:
     for pattern, word in _MASKS:
         text = pattern.sub(word, text)
     # How wide a column is follows from the values that were masked.
-    lines = [re.sub(r"(?<=\S) {2,}", "  ", re.sub(r"[─━]{3,}", "───", line)).rstrip() for line in text.split("\n")]
+    lines = [re.sub(r"(?<=\S) {2,}|^ {3,}", "  ", re.sub(r"[─━]{3,}", "───", line)).rstrip() for line in text.split("\n")]
     return "\n".join(lines).strip("\n")
 
 

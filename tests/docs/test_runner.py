@@ -78,7 +78,9 @@ def test_an_example_that_ends_the_shell_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("expected", "actual"),
     [
-        ("Added inv-7k2m9q in 1.2 s", "Added inv-zzzzzz in 903 ms"),
+        ("Added inv-7k2m4q in 1.2 s", "Added inv-zzzzz in 1.3 s"),
+        ("inv-7k2m  by person:kim", "inv-zzzzaaaabbbbc  by person:root"),
+        ("id        lesson\n          invoices", "id    lesson\n      invoices"),
         ("at 2026-01-01 10:00", "at 2027-12-31T23:59:59.5Z"),
         ("01JZX8D2H4M6P8R0S2T4V6W8Y0", "01KZX8D2H4M6P8R0S2T4V6W8Y1"),
         ("first\n...\nlast", "first\nlast"),
@@ -93,7 +95,14 @@ def test_what_differs_from_run_to_run_is_no_difference(expected: str, actual: st
 
 @pytest.mark.parametrize(
     ("expected", "actual"),
-    [("5 lessons", "6 lessons"), ("a ... c", "a b\nc"), ("first\n...\nlast", "first\nx"), ("one", "one\ntwo"), ("a.b", "a-b")],
+    [
+        ("5 lessons", "6 lessons"),
+        ("inv-00001", "inv-00002"),
+        ("a ... c", "a b\nc"),
+        ("first\n...\nlast", "first\nx"),
+        ("one", "one\ntwo"),
+        ("a.b", "a-b"),
+    ],
 )
 def test_other_differences_are_seen(expected: str, actual: str) -> None:
     assert not agrees(expected, actual)

@@ -48,7 +48,9 @@ def test_a_playbook_that_was_read_goes_on_like_the_one_that_was_written(history:
         assert apply(read, delta).receipts == apply(fold(history.start, history.later[: history.later.index(delta)]), delta).receipts
         read = apply(loads(dumps(read)), delta).playbook
     assert dumps(read) == dumps(history.end)
-    assert {key: found for key, found in read.pointers.items() if found} == {key: found for key, found in history.end.pointers.items() if found}
+    assert {key: found for key, found in read.pointers.items() if found} == {
+        key: found for key, found in history.end.pointers.items() if found
+    }
     assert dict(read.groups.items()) == dict(history.end.groups.items())
 
 
@@ -69,7 +71,9 @@ def test_the_exchange_text_reads_back(history: History) -> None:
 
 @given(texts(10), texts(8) | st.just(""), st.sampled_from(SECTIONS) | texts(3))
 def test_any_text_reads_back_from_both_forms(text: str, condition: str, section: str) -> None:
-    playbook = fold(Playbook(), [Delta("01", [Add(section, text, applies_when=condition), Add(section, f"another than {text}", id="ctx-1")])])
+    playbook = fold(
+        Playbook(), [Delta("01", [Add(section, text, applies_when=condition), Add(section, f"another than {text}", id="ctx-1")])]
+    )
     assert len(playbook.lessons) == 2
     for form in ("json", "ace"):
         written = dumps(playbook, form)  # type: ignore[arg-type]

@@ -60,14 +60,30 @@ SETS: dict[str, list[Delta]] = {
     "merge cycle": [Delta("05", [Merge(["a-1"], "c-1")]), Delta("07", [Merge(["c-1"], "d-1")]), Delta("06", [Merge(["d-1"], "a-1")])],
     "merge and unmerge": [Delta("05", [Restore("b-1", unmerge=True)]), Delta("01", [Merge(["b-1"], "d-1")]), Delta("06", [Pin("b-1")])],
     "retire and restore": [Delta("06", [Restore("c-1")]), Delta("05", [Retire("c-1")]), Delta("07", [Add("s", "three")])],
-    "re-add of a retired text": [Delta("05", [Add("s", "three")]), Delta("03", [Retire("c-1")]), Delta("01", [Add("s", "three", status="held")])],
-    "tallies on aliases": [Delta("05", [Tally("b-1", helpful=2)]), Delta("01", [Tally("a-1", helpful=-1)]), Delta("03", [Tally("b-1", helpful=-3)])],
-    "one imported id, two texts": [Delta("05", [Add("s", "p", id="x-1")]), Delta("03", [Add("s", "q", id="x-1")]), Delta("07", [Add("t", "p", id="x-1")])],
+    "re-add of a retired text": [
+        Delta("05", [Add("s", "three")]),
+        Delta("03", [Retire("c-1")]),
+        Delta("01", [Add("s", "three", status="held")]),
+    ],
+    "tallies on aliases": [
+        Delta("05", [Tally("b-1", helpful=2)]),
+        Delta("01", [Tally("a-1", helpful=-1)]),
+        Delta("03", [Tally("b-1", helpful=-3)]),
+    ],
+    "one imported id, two texts": [
+        Delta("05", [Add("s", "p", id="x-1")]),
+        Delta("03", [Add("s", "q", id="x-1")]),
+        Delta("07", [Add("t", "p", id="x-1")]),
+    ],
     "one imported id, two texts, each changed by its own delta": [
         Delta("05", [Add("s", "p", id="x-1"), Update("x-1", text="p two"), Merge(["x-1"], "d-1")]),
         Delta("03", [Add("s", "q", id="x-1"), Tally("x-1", helpful=1), Restore("x-1", unmerge=True)]),
     ],
-    "equal texts in one section": [Delta("05", [Add("s", "five")]), Delta("01", [Add("s", " five\n")]), Delta("03", [Add("s", "five", id="x-1")])],
+    "equal texts in one section": [
+        Delta("05", [Add("s", "five")]),
+        Delta("01", [Add("s", " five\n")]),
+        Delta("03", [Add("s", "five", id="x-1")]),
+    ],
     "an export arrives before what it was made from": [
         Delta("05", [Add("s", "five", id=ONE), Update(ONE, applies_when="always")]),
         Delta("01", [Add("s", "five")]),

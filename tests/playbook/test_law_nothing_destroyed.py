@@ -26,7 +26,10 @@ def test_every_admitted_text_is_still_held_by_the_lesson_its_receipt_names(histo
     for number, (lesson_id, text) in enumerate(admitted.items()):
         undone = fold(
             playbook,
-            [Delta(f"9{number}", [Restore(lesson_id, unmerge=True)]), Delta(f"9{number}x", [Restore(lesson_id), Update(lesson_id, text=text)])],
+            [
+                Delta(f"9{number}", [Restore(lesson_id, unmerge=True)]),
+                Delta(f"9{number}x", [Restore(lesson_id), Update(lesson_id, text=text)]),
+            ],
         )
         assert normalised(text) in {normalised(lesson.text) for lesson in undone.lessons}
 
@@ -50,7 +53,12 @@ def test_the_ledger_of_deltas_is_enough_to_have_it_all_again(history: History) -
     texts = [operation.text for delta in history.deltas for operation in delta.operations if isinstance(operation, Add)]
     again = fold(Playbook(), history.deltas)
     assert again == history.end
-    held = {normalised(register.value) for record in again.records.values() for name, register in record.registers.items() if name in ("text", "proposed")}
+    held = {
+        normalised(register.value)
+        for record in again.records.values()
+        for name, register in record.registers.items()
+        if name in ("text", "proposed")
+    }
     digests = {record.admission.digest for record in again.records.values() if record.admission}
     assert len(digests) <= len({normalised(text) for text in texts})
     # What no register holds any more was overwritten by an UPDATE or MERGE on its own id, and stands in its delta.

@@ -24,7 +24,7 @@ def said(*insights: Any, tags: Any = (), **more: Any) -> str:
     return json.dumps({"situation": "s", "root_cause": "c", "tags": tags, "insights": insights, **more})
 
 
-def one(text: str = "Pass a number.", steps: Any = (2, 5), **more: Any) -> dict[str, Any]:
+def one(text: str | None = "Pass a number.", steps: Any = (2, 5), **more: Any) -> dict[str, Any]:
     return {"text": text, "steps": steps, **more}
 
 

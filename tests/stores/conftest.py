@@ -16,7 +16,9 @@ pytest.register_assert_rewrite("tests.stores.contract", "tests.stores.processes"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "full: the full size of a test that runs smaller by default; run them with: pytest tests/stores -m full")
+    config.addinivalue_line(
+        "markers", "full: the full size of a test that runs smaller by default; run them with: pytest tests/stores -m full"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -119,7 +119,9 @@ def fill(transaction: Writing, mark: str = "m") -> None:
             key="run:r1",
         )
     )
-    transaction.hold(HeldChange(id="h1", operation=Add("s", f"held {mark}"), reason="untrusted", author="extractive", run="r1", at="2026-03-15"))
+    transaction.hold(
+        HeldChange(id="h1", operation=Add("s", f"held {mark}"), reason="untrusted", author="extractive", run="r1", at="2026-03-15")
+    )
     transaction.keep_failed_reply(FailedReply(id="f1", run="r1", purpose="reflect", reason="cut", reply=f'{{"text": "{mark}'))
     transaction.keep_core(Core(lines=(Line(id="ctx-1", section="s", text=f"- {mark}"),)))
     transaction.set("mark", mark)
@@ -149,9 +151,10 @@ def fold_ledger(entries: Sequence[LedgerEntry]) -> str:
 # -- values of every kind -----------------------------------------------------------------------------
 
 NASTY = (
-    "\n", "\r\n", "\x00", "\x07", "\x1f", "\x7f", "\u0085", "\u2028", "## OTHERS", "[x-1] helpful=9 harmful=0 ::", "</tenure>", "'", '"', "''", "%", "_",
-    "\\", "{", "}", "$1", ":name", "?", " AND ", "NEAR(", "*", "col:", "--", ";", "é", "e\u0301", "😀", "👩\u200d👧", "汇率", "日本語", "환불", "שלום", "\u202e", "\ufeff",
-    " ", "a", "B", "snake_case", "[forgotten]", "sha256:00",
+    "\n", "\r\n", "\x00", "\x07", "\x1f", "\x7f", "\u0085", "\u2028", "\u202e", "\ufeff", " ", "a", "B",
+    "## OTHERS", "[x-1] helpful=9 harmful=0 ::", "</tenure>", "[forgotten]", '{"sealed": "00"}', "sha256:00",
+    "'", '"', "''", "%", "_", "\\", "{", "}", "$1", ":name", "?", " AND ", "NEAR(", "*", "col:", "--", ";", "snake_case",
+    "é", "e\u0301", "😀", "👩\u200d👧", "汇率", "日本語", "환불", "שלום",
 )  # fmt: skip
 """What has broken files, prompts, queries and logs."""
 
@@ -160,7 +163,9 @@ nasty_texts = st.lists(st.sampled_from(NASTY) | st.text(characters, max_size=4),
 full_texts = nasty_texts.filter(lambda text: bool(text.strip()))
 texts = st.sampled_from(["count the rows", "sum first", "求和前换算"]) | full_texts
 sections = st.sampled_from(["s", "tool rules", ""]) | nasty_texts
-evidence = st.lists(st.builds(Evidence, run=st.sampled_from(["r1", "r2"]), step=st.integers(-1, 3), role=st.sampled_from(["source", "error"])), max_size=2).map(tuple)
+evidence = st.lists(
+    st.builds(Evidence, run=st.sampled_from(["r1", "r2"]), step=st.integers(-1, 3), role=st.sampled_from(["source", "error"])), max_size=2
+).map(tuple)
 times = st.sampled_from(["", "2026-03-15T10:00:00+00:00", "2026-03-16T10:00:00+09:00"])
 
 _adds = st.builds(

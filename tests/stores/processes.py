@@ -11,7 +11,7 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, cast
 
@@ -35,9 +35,15 @@ def learn(url: str, writer: str, count: str) -> None:
     for number in range(int(count)) if int(count) else itertools.count():
         run_id, delta_id = f"run-{writer}-{number:05}", f"01-{writer}-{number:05}"
         operations: list[Operation] = [
-            Add("errors", f"statement {number} of {writer}: tidy up after it", id=f"ctx-{writer}-{number}", evidence=(Evidence(run=run_id, step=1),)),
-            Add("errors", "what everybody finds", evidence=(Evidence(run=run_id, step=2),)),
+            Add(
+                "errors",
+                f"statement {number} of {writer}: tidy up after it",
+                id=f"ctx-{writer}-{number}",
+                evidence=(Evidence(run=run_id, step=1),),
+            ),
         ]
+        if number % 10 == 0:
+            operations.append(Add("errors", "what everybody finds", evidence=(Evidence(run=run_id, step=2),)))
         if number:
             operations.append(Tally(f"ctx-{writer}-{number - 1}", helpful=1))
         if number % 7 == 6:
@@ -68,7 +74,7 @@ def only_open(url: str) -> None:
     store.close()
 
 
-VERBS = {"learn": learn, "same": same, "open": only_open}
+VERBS: dict[str, Callable[..., None]] = {"learn": learn, "same": same, "open": only_open}
 
 
 def main(verb: str, *arguments: str) -> int:
@@ -94,6 +100,8 @@ class Process:
         self._popen = subprocess.Popen(
             [sys.executable, __file__, verb, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
+        self._said: list[str] = []
+        self._complaint = ""
 
     @property
     def _out(self) -> IO[bytes]:
@@ -102,7 +110,7 @@ class Process:
     def wait_until_ready(self) -> None:
         """Wait until everything is imported."""
         line = self._out.readline()
-        assert line == b"ready\n", (line, self._popen.communicate())
+        assert line == b"ready\n", (line, self.kill(), self._complaint)
 
     def go(self) -> None:
         """Let it start."""
@@ -115,49 +123,42 @@ class Process:
         return self._out.readline().decode().rstrip("\n")
 
     def kill(self) -> list[str]:
-        """End it as a power cut would; what it had said until then."""
+        """End it, if it is still there, as a power cut would; what more it had said until then."""
         self._popen.kill()
-        out, _ = self._popen.communicate(timeout=60)
-        return out.decode().splitlines()
-
-    def finish(self) -> list[str]:
-        """Wait for its end, which must be a good one; what it said."""
-        out, err = self._popen.communicate(timeout=240)
-        assert self._popen.returncode == 0, (out[-2000:], err.decode()[-4000:])
-        assert err == b""
-        lines = out.decode().splitlines()
-        assert lines[-1] == "done"
-        return lines[:-1]
+        self._finish_reading()
+        return self._said
 
     def end(self) -> list[str]:
         """Wait for its end, good or bad, but never a traceback; what it said."""
-        out, err = self._popen.communicate(timeout=240)
-        assert err == b"", err.decode()[-4000:]
-        return out.decode().splitlines()
+        self._finish_reading()
+        assert self._complaint == "", self._complaint[-4000:]
+        return self._said
+
+    def finish(self) -> list[str]:
+        """Wait for its end, which must be a good one; what it said."""
+        lines = self.end()
+        assert lines[-1:] == ["done"], lines[-3:]
+        return lines[:-1]
+
+    def _finish_reading(self) -> None:
+        if self._popen.returncode is None:
+            out, err = self._popen.communicate(timeout=240)
+            self._said, self._complaint = out.decode().splitlines(), err.decode()
 
 
 @contextmanager
-def started(calls: Iterable[tuple[str, ...]]) -> Iterator[list[Process]]:
-    """Processes that all are ready; none is left behind."""
+def at_once(*calls: tuple[str, ...]) -> Iterator[list[Process]]:
+    """Processes that go at the same moment, when all are ready; none outlives the block."""
     processes = [Process(*call) for call in calls]
     try:
         for process in processes:
             process.wait_until_ready()
+        for process in processes:
+            process.go()
         yield processes
     finally:
         for process in processes:
-            process._popen.kill()
-            process._popen.communicate()
-
-
-def at_once(calls: Iterable[tuple[str, ...]]) -> list[Process]:
-    """Start processes, and let them go at the same moment when all are ready."""
-    with_all = [Process(*call) for call in calls]
-    for process in with_all:
-        process.wait_until_ready()
-    for process in with_all:
-        process.go()
-    return with_all
+            process.kill()
 
 
 if __name__ == "__main__":

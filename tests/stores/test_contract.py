@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,22 +28,27 @@ class BrokeOffError(Exception):
     """What goes wrong in the middle of a transaction."""
 
 
+def broken_off(store: Store, scope: str, write: Callable[[Writing], None], error: type[BaseException] = BrokeOffError) -> None:
+    """A transaction that an error leaves after it wrote."""
+    with store.writing(scope) as transaction:
+        write(transaction)
+        raise error
+
+
 @pytest.mark.parametrize("error", [BrokeOffError, KeyboardInterrupt])
 def test_nothing_is_kept_of_a_transaction_that_an_error_leaves(store: Store, error: type[BaseException]) -> None:
     scope = fresh_scope()
     before = look_at(store, scope)
-    with pytest.raises(error), store.writing(scope) as transaction:
-        fill(transaction)
-        raise error
+    with pytest.raises(error):
+        broken_off(store, scope, fill, error)
     assert look_at(store, scope) == before
     assert scope not in store.scopes()
 
 
 def test_a_failed_transaction_takes_no_version_and_no_id(store: Store) -> None:
     scope = fresh_scope()
-    with pytest.raises(BrokeOffError), store.writing(scope) as transaction:
-        fill(transaction, "first try")
-        raise BrokeOffError
+    with pytest.raises(BrokeOffError):
+        broken_off(store, scope, lambda transaction: fill(transaction, "first try"))
     with store.writing(scope) as transaction:
         fill(transaction, "second try")
     with store.reading(scope) as look:
@@ -55,13 +61,16 @@ def test_a_failed_transaction_leaves_what_was_there(store: Store) -> None:
     with store.writing(scope) as transaction:
         fill(transaction)
     before = look_at(store, scope)
-    with pytest.raises(BrokeOffError), store.writing(scope) as transaction:
+
+    def change(transaction: Writing) -> None:
         transaction.admit(Delta("01B", [Add("s", "another"), Update("ctx-1", text="new words"), Retire("ctx-1")]))
         transaction.keep_run(Run(id="r1", task=Task(text="t"), ended="2026-03-16"), learned=True)
         transaction.decide("h1", state="approved", decided="me")
         transaction.drop_failed_reply("f1")
         transaction.set("mark", None)
-        raise BrokeOffError
+
+    with pytest.raises(BrokeOffError):
+        broken_off(store, scope, change)
     assert look_at(store, scope) == before
 
 
@@ -112,7 +121,7 @@ def test_threads_take_turns_and_lose_nothing(store: Store) -> None:
             for number in range(10):
                 with store.writing(scope) as transaction:
                     transaction.admit(Delta(f"01-{thread}-{number}", [Add("s", f"statement {thread} {number}"), Add("s", "the same")]))
-        except Exception as error:  # whatever it is, the test has to report it from the main thread
+        except Exception as error:  # noqa: BLE001  # whatever it is, the main thread has to report it
             errors.append(error)
 
     threads = [threading.Thread(target=write, args=(thread,)) for thread in range(4)]
@@ -243,7 +252,9 @@ def test_a_bad_operation_never_sinks_the_others(store: Store) -> None:
 @pytest.mark.parametrize("text", [*(f"before{piece}after" for piece in NASTY), "x" * 1_000_000], ids=lambda text: ascii(text)[:30])
 def test_any_text_comes_back_as_it_went_in(store: Store, text: str) -> None:
     scope = fresh_scope()
-    delta = Delta("01A", [Add("s", text, applies_when=text, avoid=text, about=text, author=text, origin=text)], key=text, author=text, note=text)
+    delta = Delta(
+        "01A", [Add("s", text, applies_when=text, avoid=text, about=text, author=text, origin=text)], key=text, author=text, note=text
+    )
     admit(store, scope, delta)
     with store.reading(scope) as look:
         (lesson,) = look.lessons()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -100,7 +101,12 @@ def test_a_session_that_grew_adds_what_is_new(store: Store) -> None:
     scope = fresh_scope()
     keep(store, scope, session(steps=2, shown=("a", "b"), cited=("a",), started="2026-03-15T10:00:00Z"), learned=True)
     grown = session(
-        steps=5, shown=("b", "c"), withheld=("w",), cited=("c",), ended="2026-03-15T11:00:00Z", outcome=Outcome(success=False, signal="test", feedback="no")
+        steps=5,
+        shown=("b", "c"),
+        withheld=("w",),
+        cited=("c",),
+        ended="2026-03-15T11:00:00Z",
+        outcome=Outcome(success=False, signal="test", feedback="no"),
     )
     keep(store, scope, grown)
     run = read(store, scope)
@@ -117,7 +123,9 @@ def test_a_session_that_grew_adds_what_is_new(store: Store) -> None:
 
 def test_a_shorter_report_takes_nothing_away(store: Store) -> None:
     scope = fresh_scope()
-    whole = session(steps=4, shown=("a",), ended="2026-03-15T11:00:00Z", outcome=Outcome(success=True, signal="test"), scope=scope, session="s1")
+    whole = session(
+        steps=4, shown=("a",), ended="2026-03-15T11:00:00Z", outcome=Outcome(success=True, signal="test"), scope=scope, session="s1"
+    )
     keep(store, scope, whole, learned=True)
     keep(store, scope, session(steps=1))
     assert read(store, scope) == whole
@@ -146,8 +154,14 @@ def test_a_known_outcome_gives_way_to_a_known_one_only(store: Store) -> None:
 
 def test_runs_wait_to_be_learned_from_when_they_are_over(store: Store) -> None:
     scope = fresh_scope()
-    ended = {"ended": "2026-03-15T11:00:00Z"}
-    keep(store, scope, session("running", steps=1), session("ended", steps=1, **ended), session("judged", steps=1, outcome=Outcome(success=False)))
+    ended: dict[str, Any] = {"ended": "2026-03-15T11:00:00Z"}
+    keep(
+        store,
+        scope,
+        session("running", steps=1),
+        session("ended", steps=1, **ended),
+        session("judged", steps=1, outcome=Outcome(success=False)),
+    )
     keep(store, scope, session("learned", steps=1, **ended), session("nothing in it", **ended), learned=True)
     assert waiting(store, scope) == ["ended", "judged"]
     with store.reading(scope) as look:
@@ -197,7 +211,9 @@ def test_cases_are_found_by_what_was_asked(store: Store) -> None:
     scope = fresh_scope()
     tools = (Step(kind="tool_call", name="book"), Step(kind="tool_result", name="look_up"), Step(kind="tool_call", name="refund"))
     asked = {"one": "refund the umbrella of order 17", "two": "refund the umbrella", "three": "cancel the flight", "cjk": "汇率换算"}
-    keep(store, scope, *(replace(session(name), task=Task(text=text), steps=tools if name == "one" else ()) for name, text in asked.items()))
+    keep(
+        store, scope, *(replace(session(name), task=Task(text=text), steps=tools if name == "one" else ()) for name, text in asked.items())
+    )
 
     def cases(question: str, limit: int = 9) -> list[str]:
         with store.reading(scope) as look:
@@ -220,7 +236,7 @@ def test_a_grown_case_is_one_case_with_the_tools_of_all_its_steps(store: Store) 
     for length in (1, 2, 1):
         keep(store, scope, replace(session(), task=Task(text="refund the umbrella"), steps=calls[:length]))
     with store.reading(scope) as look:
-        assert [(hit.run, hit.tools) for hit in look.cases_like(["umbrella"], limit=9)] == [("r1", {"book", "refund"})]
+        assert [(hit.run, hit.tools) for hit in look.cases_like(["umbrella"], limit=9)] == [("r1", frozenset({"book", "refund"}))]
 
 
 # -- held changes -------------------------------------------------------------------------------------
@@ -241,7 +257,8 @@ def test_a_held_change_comes_back_as_it_was(store: Store, deltas: list[Delta], r
     scope = fresh_scope()
     operations: list[Operation] = [op for delta in deltas for op in delta.operations]
     changes = [
-        HeldChange(id=f"h{number:03}", operation=op, reason=reason, author=reason, run=reason, at="2026-03-15") for number, op in enumerate(operations)
+        HeldChange(id=f"h{number:03}", operation=op, reason=reason, author=reason, run=reason, at="2026-03-15")
+        for number, op in enumerate(operations)
     ]
     with store.writing(scope) as transaction:
         for change in changes:
@@ -293,7 +310,10 @@ def test_deciding_about_nothing_is_an_error_that_names_it(store: Store) -> None:
 
 def test_failed_replies_are_kept_word_for_word_oldest_first(store: Store) -> None:
     scope = fresh_scope()
-    failed = [FailedReply(id=f"{9 - number}", run="r1", purpose="curate", reason=piece, reply=f"Sure! {piece} ```", at="2026-03-15") for number, piece in enumerate(NASTY[:9])]
+    failed = [
+        FailedReply(id=f"{9 - number}", run="r1", purpose="curate", reason=piece, reply=f"Sure! {piece} ```", at="2026-03-15")
+        for number, piece in enumerate(NASTY[:9])
+    ]
     for one in failed:
         with store.writing(scope) as transaction:
             transaction.keep_failed_reply(one)
@@ -387,7 +407,11 @@ def test_sizes_count_what_is_there(store: Store) -> None:
     with store.reading(scope) as look:
         assert dict(look.counts()) == dict.fromkeys(names, 0)
     with store.writing(scope) as transaction:
-        adds = [Add("s", f"{status} {n}", id=f"{status}-{n}", status=status) for status, count in (("active", 3), ("provisional", 2), ("held", 1)) for n in range(count)]
+        adds = [
+            Add("s", f"{status} {n}", id=f"{status}-{n}", status=status)
+            for status, count in (("active", 3), ("provisional", 2), ("held", 1))
+            for n in range(count)
+        ]
         transaction.admit(Delta("01A", adds))
         transaction.admit(Delta("01B", [Retire("active-0")]))
         transaction.admit(Delta("01C", []))
@@ -396,7 +420,18 @@ def test_sizes_count_what_is_there(store: Store) -> None:
         transaction.hold(held("h2"))
         transaction.decide("h2", state="approved", decided="jo")
         transaction.keep_failed_reply(FailedReply(id="f", run="r1", purpose="reflect", reason="cut", reply="{"))
-    expected = {"runs": 1, "lessons": 6, "live": 4, "provisional": 2, "active": 2, "held": 1, "retired": 1, "deltas": 2, "open": 1, "failed_replies": 1}
+    expected = {
+        "runs": 1,
+        "lessons": 6,
+        "live": 4,
+        "provisional": 2,
+        "active": 2,
+        "held": 1,
+        "retired": 1,
+        "deltas": 2,
+        "open": 1,
+        "failed_replies": 1,
+    }
     with store.reading(scope) as look:
         assert dict(look.counts()) == expected
 
@@ -406,10 +441,17 @@ def test_sections_are_measured_by_their_live_lessons(store: Store) -> None:
     with store.reading(scope) as look:
         assert dict(look.sizes()) == {}
     with store.writing(scope) as transaction:
-        adds = [Add("dates", "a short text", id="d1"), Add("dates", "a much longer text about the dates of invoices", id="d2"), Add("sums", "add", id="s1")]
+        adds = [
+            Add("dates", "a short text", id="d1"),
+            Add("dates", "a much longer text about the dates of invoices", id="d2"),
+            Add("sums", "add", id="s1"),
+        ]
         transaction.admit(Delta("01A", [*adds, Add("sums", "held", status="held"), Add("gone", "old", id="g1")]))
         transaction.admit(Delta("01B", [Retire("g1")]))
-        expected = {"dates": (2, sum(lesson_tokens(one) for one in transaction.lessons() if one.section == "dates")), "sums": (1, lesson_tokens(transaction.lessons()[-1]))}
+        expected = {
+            "dates": (2, sum(lesson_tokens(one) for one in transaction.lessons() if one.section == "dates")),
+            "sums": (1, lesson_tokens(transaction.lessons()[-1])),
+        }
         assert dict(transaction.sizes()) == expected
     with store.reading(scope) as look:
         assert dict(look.sizes()) == expected

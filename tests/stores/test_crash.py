@@ -20,7 +20,7 @@ from tenure.playbook.notation import dumps
 from tenure.ports import Store
 from tenure.stores.sqlite import open_sqlite
 from tests.stores.contract import fold_ledger, look_at
-from tests.stores.processes import SCOPE, Process, at_once
+from tests.stores.processes import SCOPE, at_once
 
 
 @pytest.fixture
@@ -64,14 +64,11 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(path: Path, kills: i
     chance = random.Random(kills)
     acknowledged: set[str] = set()
     for number in range(kills):
-        process = Process("learn", url_of(path), f"w{number:03}", "0")
-        process.wait_until_ready()
-        process.go()
-        first = []
-        if number % 5:  # one in five dies while it opens the file, the others while they write
-            first = [process.wait_for_a_line()]
-        time.sleep(chance.uniform(0.0, 0.25 if number % 5 else 0.6))
-        acknowledged |= spoken(first + process.kill())
+        with at_once(("learn", url_of(path), f"w{number:03}", "0")) as (process,):
+            # One in five dies while it opens the file, the others while they write.
+            first = [process.wait_for_a_line()] if number % 5 else []
+            time.sleep(chance.uniform(0.0, 0.25 if number % 5 else 0.6))
+            acknowledged |= spoken(first + process.kill())
         if number % 5 == 4 or number == kills - 1:
             assert_sound(path, acknowledged)
         else:
@@ -84,44 +81,35 @@ def test_a_process_killed_while_it_makes_the_database_leaves_none_or_a_whole_one
     chance = random.Random(kills)
     for number in range(kills):
         path = tmp_path / f"book{number}.db"
-        process = Process("open", url_of(path))
-        process.wait_until_ready()
-        process.go()
-        time.sleep(chance.uniform(0.0, 0.5))
-        process.kill()
+        with at_once(("open", url_of(path))):
+            time.sleep(chance.uniform(0.0, 0.5))
         assert_sound(path, set())
 
 
 def test_a_killed_writer_does_not_disturb_another(path: Path) -> None:
     chance = random.Random(7)
-    steady = Process("learn", url_of(path), "steady", "150")
-    steady.wait_until_ready()
-    steady.go()
     acknowledged: set[str] = set()
-    for number in range(4):
-        process = Process("learn", url_of(path), f"w{number}", "0")
-        process.wait_until_ready()
-        process.go()
-        first = process.wait_for_a_line()
-        time.sleep(chance.uniform(0.0, 0.2))
-        acknowledged |= spoken([first, *process.kill()])
-    done = spoken(steady.finish())
-    assert len(done) == 300
+    with at_once(("learn", url_of(path), "steady", "100")) as (steady,):
+        for number in range(4):
+            with at_once(("learn", url_of(path), f"w{number}", "0")) as (process,):
+                first = process.wait_for_a_line()
+                time.sleep(chance.uniform(0.0, 0.2))
+                acknowledged |= spoken([first, *process.kill()])
+        done = spoken(steady.finish())
+    assert len(done) == 200
     assert_sound(path, acknowledged | done)
 
 
 def test_a_full_disk_is_an_error_and_nothing_acknowledged_is_lost(path: Path) -> None:
     open_sqlite(url_of(path)).close()
-    most = path.stat().st_size + 200_000
+    most = path.stat().st_size + 2_000_000
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))  # inherited by the process that is started
     try:
-        process = Process("learn", url_of(path), "w", "0")
+        with at_once(("learn", url_of(path), "w", "0")) as (process,):
+            lines = process.end()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    process.wait_until_ready()
-    process.go()
-    lines = process.end()
     assert lines[-1].startswith("StoreError: ")
     assert str(path) in lines[-1]
     assert len(spoken(lines)) >= 10
@@ -195,11 +183,12 @@ def test_a_second_damaged_file_does_not_replace_the_first(path: Path) -> None:
 
 
 def test_the_log_of_a_damaged_file_goes_with_it(path: Path) -> None:
-    store = open_sqlite(url_of(path))
-    with store.writing(SCOPE) as transaction:
-        transaction.admit(Delta("01A", [Add("s", "only in the log so far")]))
-    parts = {part.name: part.read_bytes() for part in path.parent.iterdir()}
-    store.close()
+    for value in "ab":  # the second value changes one page in place, which then stands in the log alone
+        store = open_sqlite(url_of(path))
+        with store.writing(SCOPE) as transaction:
+            transaction.set("mark", value)
+        parts = {part.name: part.read_bytes() for part in path.parent.iterdir()}
+        store.close()
     assert parts["book.db-wal"]
     for name, content in parts.items():
         (path.parent / name).write_bytes(content)
@@ -225,9 +214,10 @@ def test_damage_deep_inside_is_named_and_the_file_stays(path: Path) -> None:
 def test_processes_that_meet_a_damaged_file_at_once_lose_nothing(path: Path) -> None:
     content = b"no database at all " * 500
     path.write_bytes(content)
-    for process in at_once([("open", url_of(path))] * 4):
-        said = process.end()
-        assert said == ["opened at version 0", "done"] or said[-1].startswith("DamagedStore: ")
+    with at_once(*[("open", url_of(path))] * 4) as processes:
+        for process in processes:
+            said = process.end()
+            assert said == ["opened at version 0", "done"] or said[-1].startswith("DamagedStore: ")
     assert [part.read_bytes() for part in path.parent.iterdir()].count(content) == 1
     open_sqlite(url_of(path)).close()
 
@@ -282,7 +272,11 @@ def test_an_unknown_schema_is_named(path: Path, revision: str) -> None:
 
 FOREIGN = {
     "another program": ("CREATE TABLE bookmarks (url TEXT)",),
-    "another program with Alembic": ("CREATE TABLE alembic_version (version_num TEXT)", "INSERT INTO alembic_version VALUES ('0001')", "CREATE TABLE users (id)"),
+    "another program with Alembic": (
+        "CREATE TABLE alembic_version (version_num TEXT)",
+        "INSERT INTO alembic_version VALUES ('0001')",
+        "CREATE TABLE users (id)",
+    ),
     "a view only": ("CREATE VIEW v AS SELECT 1",),
 }
 

@@ -83,6 +83,20 @@ def test_a_refusal_is_a_persons_word_and_no_tool_error(said: str, then: list[tup
     assert all(step.origin and step.origin.trusted for step in runs[0].steps[1:])
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("[Request interrupted by user for tool use]", "interrupted"),
+        ("<tool_use_error>Sibling tool call errored</tool_use_error>", "cancelled"),
+    ],
+)
+def test_a_call_that_was_stopped_is_no_tool_error(words: str, name: str, log: Path) -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": words, "is_error": True}
+    runs, _ = read_lines(log, [record("assistant", "a1", [call]), record("user", "u1", [result])])
+    assert told(runs[0].steps) == [("tool_call", ""), (name, words)]
+
+
 def test_a_message_typed_during_the_work_is_read(log: Path) -> None:
     queued = record("attachment", "q1", attachment={"type": "queued_command", "commandMode": "prompt", "prompt": "no, use pnpm"})
     notice = record("attachment", "q2", attachment={"type": "queued_command", "commandMode": "task-notification", "prompt": "done"})

@@ -40,14 +40,14 @@ class _Tally:
     tokens: list[int] = field(default_factory=list)
 
 
-def run_recurrence(data: Path, *, budget: int = BUDGET, seed: int = 0, url: str = "memory://") -> dict[str, Any]:
+def run_recurrence(data: Path, *, budget: int = BUDGET, seed: int = 0, url: str = "sqlite://") -> dict[str, Any]:
     """Replay a file of runs and measure coverage.
 
     Args:
         data: a file in any format that `tenure learn` reads.
         budget: tokens of each context.
         seed: of the random draws.
-        url: the database to learn into; it should be empty.
+        url: the database to learn into; it should be empty. None given: one in memory.
 
     Returns:
         `runs, errors, recurrent, covered, coverage, coverage_random, actionable, off_target, held,

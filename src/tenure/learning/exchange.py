@@ -95,7 +95,9 @@ def bring_in(work: Writing, found: Foreign, *, ids: IdSource, at: datetime, auth
 def counted(found: Foreign, delta: Delta, receipts: Sequence[Receipt], there: int) -> Imported:
     """An import in figures, from the receipts of its delta."""
     done = list(zip(delta.operations, receipts, strict=True))
-    lost = tuple(f"lesson '{receipt.id}': {receipt.reason}" if receipt.id else receipt.reason for _, receipt in done if receipt.status == "skipped")
+    lost = tuple(
+        f"lesson '{receipt.id}': {receipt.reason}" if receipt.id else receipt.reason for _, receipt in done if receipt.status == "skipped"
+    )
     return Imported(
         added=sum(isinstance(op, Add) and receipt.status == "applied" for op, receipt in done),
         merged=there + sum(receipt.status == "merged" for _, receipt in done),
@@ -109,10 +111,7 @@ def counted(found: Foreign, delta: Delta, receipts: Sequence[Receipt], there: in
 def _standing(reading: Reading, op: Add, retired: set[str]) -> Lesson | None:
     """The lesson that already says what an ADD says, in the standing that the file gives it; none if there is none."""
     section = section_name(op.section, op.kind or "strategy")
-    if op.id:
-        candidates = [op.id]
-    else:
-        candidates = [member.key for member in reading.group(group_key(section, text_digest(op.text)))]
+    candidates = [op.id] if op.id else [member.key for member in reading.group(group_key(section, text_digest(op.text)))]
     for candidate in candidates:
         lesson = reading.lesson(candidate)
         if lesson is None or lesson.section != section or normalised(lesson.text) != normalised(op.text):
@@ -144,7 +143,9 @@ def _redacted(record: Record) -> Record:
         texts = _changed({name: getattr(record.admission, name) for name in _FREE_TEXTS})
         if texts:
             changes["admission"] = replace(record.admission, **texts)  # type: ignore[arg-type]
-    said = {name: register.value for name, register in record.registers.items() if name in _FREE_REGISTERS and isinstance(register.value, str)}
+    said = {
+        name: register.value for name, register in record.registers.items() if name in _FREE_REGISTERS and isinstance(register.value, str)
+    }
     found = _changed(said)
     if found:
         changes["registers"] = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tenure.errors import UnknownLesson, UnknownVersion
+from tenure.playbook.apply import apply
 from tenure.playbook.delta import Add, Delta, Merge, Operation, Pin, Restore, Retire, Tally, Update
 from tenure.playbook.lessons import TALLY_NAMES, Lesson, lesson_id, normalised, section_name
 from tenure.playbook.records import root_of
@@ -79,18 +80,19 @@ def compare(before: Playbook, after: Playbook) -> tuple[Difference, ...]:
     """How the lessons of two versions differ, sorted by id."""
     old = {lesson.id: lesson for lesson in before.every_lesson}
     new = {lesson.id: lesson for lesson in after.every_lesson}
-    found = (_difference(lesson_id, old.get(lesson_id), new.get(lesson_id)) for lesson_id in sorted(old.keys() | new.keys()))
+    joined = {lesson_id for lesson in after.every_lesson for lesson_id in lesson.merged}
+    found = (_difference(lesson_id, old.get(lesson_id), new.get(lesson_id), joined) for lesson_id in sorted(old.keys() | new.keys()))
     return tuple(one for one in found if one is not None)
 
 
-def _difference(lesson_id: str, before: Lesson | None, after: Lesson | None) -> Difference | None:
+def _difference(lesson_id: str, before: Lesson | None, after: Lesson | None, joined: set[str]) -> Difference | None:
     if before == after:
         return None
     if before is None:
         change = "added"
     elif after is None:
-        change = "merged"
-    elif before.live != after.live:
+        change = "merged" if lesson_id in joined else "removed"
+    elif before.live != after.live and "held" not in (before.status, after.status):
         change = "restored" if after.live else "retired"
     elif (before.text, before.applies_when, before.status, before.pinned, before.merged) != (
         after.text,
@@ -149,13 +151,17 @@ def rollback(work: Writing, version: int, *, ids: IdSource, at: datetime, author
     return work.admit(delta)
 
 
+_ABOVE_ALL = "~"
+
+
 def undo(goal: Playbook, now: Playbook) -> tuple[Operation, ...]:
     """The operations that make a playbook read like an earlier one.
 
     Lessons that came since are retired, never deleted. Counts are taken back, merges undone.
     """
-    operations: list[Operation] = []
-    operations.extend(_pointers(goal, now))
+    operations = [*_pointers(goal, now), *_newcomers(goal, now)]
+    # What still differs is judged with the pointers back in place; the real delta's id will be above all there is.
+    now = apply(now, Delta(_ABOVE_ALL, operations)).playbook
     for lesson in now.every_lesson:
         if goal.record(lesson.id) is None and lesson.live:
             operations.append(Retire(lesson.id, "it came after the version that was rolled back to"))
@@ -178,6 +184,15 @@ def _pointers(goal: Playbook, now: Playbook) -> list[Operation]:
             continue
         found.append(Merge((key,), before, reason="as before") if before else Restore(key, unmerge=True))
     return sorted(found, key=repr)
+
+
+def _newcomers(goal: Playbook, now: Playbook) -> list[Operation]:
+    """Take back texts that came since and joined a lesson that was there before."""
+    found: list[Operation] = []
+    for key in sorted(now.records):
+        if goal.record(key) is None and now.records[key].admission is not None and root_of(now, key) != key:
+            found.extend((Restore(key, unmerge=True), Retire(key, "it came after the version that was rolled back to")))
+    return found
 
 
 def _values(lesson: Lesson, now: Playbook) -> list[Operation]:

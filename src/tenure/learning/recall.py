@@ -33,6 +33,12 @@ UNSEEN_TOOL = 0.05
 OTHER_CHANCE = 0.1
 """Chance that a lesson which is not about one tool's error matters, beyond its likeness to the task."""
 
+HABIT_CHANCE = 0.03
+"""The same for a lesson that says what successful runs did anyway: it seldom changes what an agent does."""
+
+SEEN_ONCE = 0.2
+"""Added to how often a lesson's subject came up: what came once may come again."""
+
 FOR_THIS_TASK = "## for this task"
 
 
@@ -96,8 +102,8 @@ def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: da
     shown = set(stable.ids) if stable is not None else set()
     text = stable.text if stable is not None else ""
     candidates = [lesson for lesson in lessons.values() if lesson.id not in shown]
-    chosen = _choose_recalled(candidates, outlook, budget - estimate_tokens(text), at)
     ids = short_ids(list(lessons))
+    chosen = _choose_recalled(candidates, outlook, ids, budget - estimate_tokens(text), at)
     recalled = "".join(f"{lesson_block(lesson, ids[lesson.id])}\n" for lesson in chosen)
     if recalled:
         recalled = f"{FOR_THIS_TASK}\n{recalled}"
@@ -157,7 +163,7 @@ class Outlook:
         kind, _, rest = lesson.about.partition(":")
         if kind == "tool-error":
             return self.tools.get(rest.partition(":")[0], UNSEEN_TOOL)
-        return OTHER_CHANCE
+        return HABIT_CHANCE if kind == "sequence" else OTHER_CHANCE
 
 
 def look_out(reading: Reading, task: str) -> Outlook:
@@ -194,10 +200,11 @@ def _stable(reading: Reading, lessons: Sequence[Lesson], budget: int, core_token
     return rendered if estimate_tokens(rendered.text) <= room else None
 
 
-def _choose_recalled(lessons: Sequence[Lesson], outlook: Outlook, room: int, at: datetime) -> list[Lesson]:
+def _choose_recalled(lessons: Sequence[Lesson], outlook: Outlook, ids: dict[str, str], room: int, at: datetime) -> list[Lesson]:
     room -= estimate_tokens(FOR_THIS_TASK) + 1
-    worths = [worth(lesson, outlook, at) for lesson in lessons]
-    costs = [estimate_tokens(lesson_block(lesson)) + 1 for lesson in lessons]
+    costs = [estimate_tokens(lesson_block(lesson, ids[lesson.id])) + 1 for lesson in lessons]
+    # By the root of the cost: short lessons go first where worth is near, but length alone never decides.
+    worths = [worth(lesson, outlook, at) / cost**0.5 for lesson, cost in zip(lessons, costs, strict=True)]
     return [lessons[place] for place in choose(costs, worths, room)]
 
 
@@ -207,7 +214,7 @@ def worth(lesson: Lesson, outlook: Outlook, at: datetime) -> float:
     It matters if the task resembles those it came from, and if what it is about keeps coming up in
     runs that do what this task will do.
     """
-    often = 1 - 0.75 ** min(lesson.tallies.support, 12)
+    often = SEEN_ONCE + 1 - 0.75 ** min(lesson.tallies.support, 12)
     return _lower(lesson, at) * (0.05 + 0.4 * outlook.likeness(lesson) + 3.0 * outlook.chance(lesson) * often)
 
 

@@ -34,6 +34,9 @@ from tenure.playbook.wellformed import delta_problem, named_id, operation_proble
 # Ranks decide between operations of one delta on one register: what is later in this list wins.
 _BY_ADD, _BY_UPDATE, _BY_RESTORE, _BY_RETIRE = range(4)
 
+_SPOKEN = {"applies_when": "conditions", "life": "standing", "proven": "standing", "retired_because": "standing", "pointer": "merging"}
+"""What registers are called in receipts."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -299,7 +302,7 @@ class _Work:
             written = Register(Stamp(self._delta.id, rank), value, self._at)
             winner = latest(registers.get(name), written)
             if winner.stamp.delta > self._delta.id:
-                overtaken = f"stale: the later delta '{winner.stamp.delta}' has already written its {name}"
+                overtaken = f"stale: the later delta '{winner.stamp.delta}' has already written its {_SPOKEN.get(name, name)}"
             registers[name] = winner
         self.records[record.key] = replace(record, registers=registers)
         return overtaken

@@ -186,7 +186,7 @@ def lesson_id(delta_id: str, section: str, text: str, count: int) -> str:
     return f"{section_slug(section)}-{base64.b32encode(digest[:9]).decode().lower()[:13]}"
 
 
-def short_ids(ids: list[str] | tuple[str, ...], *, least: int = 6) -> dict[str, str]:
+def short_ids(ids: list[str] | tuple[str, ...], *, least: int = 4) -> dict[str, str]:
     """Each id as short as it can be shown and still be told from the others: `inv-7k2m9q`.
 
     Imported ids, which do not end in 13 base32 characters, are never cut.

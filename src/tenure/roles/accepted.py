@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenure.playbook.run import Run
-from tenure.roles.actions import Action, leaves
-from tenure.roles.differences import Change, closeness, differences, names, shape, shown, shown_command
+from tenure.roles.actions import Action, command_of, leaves
+from tenure.roles.differences import SHOWN_VALUE, Change, closeness, differences, names, shape, shown, shown_command
 from tenure.roles.figures import count_rule, figure_rule
 from tenure.roles.provenance import check_for, given_by, is_distinctive, said_by_person
 from tenure.roles.signatures import headline
@@ -52,7 +52,7 @@ def _told(run: Run, actions: Sequence[Action], failed: Action, cure: Action, bet
     if failed.same_call(cure):
         return _after_steps(failed, between)
     if failed.command:
-        return (f"`{shown_command(failed.command)}` was refused, `{shown_command(cure.command)}` accepted",)
+        return _other_command(failed, cure, between)
     error = headline(failed.error)
     rule = figure_rule(failed.arguments, cure.arguments, error)
     if rule is not None:
@@ -61,6 +61,8 @@ def _told(run: Run, actions: Sequence[Action], failed: Action, cure: Action, bet
     if counts:
         return (counts,)
     changes = _deciding(error, failed, cure, actions)
+    if not changes:  # 1 and 1.0 are written otherwise and mean the same
+        return _after_steps(failed, between)
     prepared = _prepared_by(failed, between)
     if prepared is not None and not any(all(_both(change)) for change in changes):
         tool, argument = prepared
@@ -68,13 +70,22 @@ def _told(run: Run, actions: Sequence[Action], failed: Action, cure: Action, bet
         return (f"call {tool_name(tool.tool)} on the same {argument} first; then another {paths} was accepted", tool.step)
     if changes[0].kind == "changed":
         return _changed(run, actions, failed, cure, changes, since)
-    named = changes[0].kind == "removed" and any(names(error, value) for _, value in leaves(changes[0].before))
-    if named:
-        yet = "; that run failed all the same" if run.outcome.success is False else ""
-        values = [shown(value, path) for path, value in leaves(changes[0].before, changes[0].path)]
-        told = " ".join(filter(None, values[:2])) or "it"
-        return (f"leave out the {changes[0].path} it names ({told} was refused, accepted without{yet})",)
+    left_out = changes[0]
+    named = [shown(value, path) for path, value in leaves(left_out.before, left_out.path) if names(error, value)]
+    if left_out.kind == "removed" and named:
+        yet = "; that run still failed" if run.outcome.success is False else ""
+        return (f"leave out the {left_out.path} it names ({named[0] or 'it'} refused, accepted without{yet})",)
     return _with_check(run, actions, failed, error, _unlike(changes))
+
+
+def _other_command(failed: Action, cure: Action, between: Sequence[Action]) -> _Told:
+    """Another command was accepted, or the same one in another folder."""
+    was, now = shown_command(failed.command), shown_command(cure.command)
+    if was == now:
+        if any(action.changes_state for action in between):
+            return _after_steps(failed, between)
+        was, now = (shown_command(command_of(action.arguments, whole=True)) for action in (failed, cure))
+    return (f"`{was}` refused, `{now}` accepted",)
 
 
 def _after_steps(failed: Action, between: Sequence[Action]) -> _Told:
@@ -132,25 +143,26 @@ def _changed(run: Run, actions: Sequence[Action], failed: Action, cure: Action, 
     error, change = headline(failed.error), changes[0]
     path = change.path
     was, now = _both(change)
-    example = f"{was} was refused, {now} accepted" if was and now else f"{now} was accepted" if now else "it was accepted"
+    example = f"{was} refused, {now} accepted" if was and now else f"{now} was accepted" if now else "it was accepted"
     added = next((other for other in changes if other.kind == "added"), None)
-    if added is not None and (extra := shown(added.after, added.path)):
-        example += f" with {added.path} {extra} added"
+    if added is not None:
+        extra = " ".join(filter(None, (shown(value, where) for where, value in leaves(added.after, added.path))))
+        example += f" with {added.path} {extra} added" if 0 < len(extra) <= SHOWN_VALUE else ""
     affix = _affix(change.before, change.after)
     if affix:
-        return (f"write {path} with '{affix}' {'in front' if change.after.startswith(affix) else 'at the end'}: {example}",)
+        return (f"write {path} with '{affix}' {'in front' if change.after.startswith(affix) else 'at the end'} ({example})",)
     if now and names(error, change.after):
-        return (f"use the {path} that it names: {example}",)
+        return (f"use the {path} that it names ({example})",)
     source = given_by(change.after, [action for action in actions if action.step < cure.step], since=since)
     if source is not None and (source.step > since or not _is_known(change.before, actions)):
-        field = f" ({source.field})" if source.field else ""
-        return f"take {path} from {tool_name(source.tool)}{field}: {example}", source.step
+        field = f" {source.field}" if source.field else ""
+        return f"take {path} from {tool_name(source.tool)}{field} ({example})", source.step
     said = said_by_person(change.after, run, cure.step) if source is None else -1
     if said > failed.step:
-        return f"ask the user for {path}: {example}", said
+        return f"ask the user for {path} ({example})", said
     old, new = shape(change.before), shape(change.after)
     if old != new and "…" in old and len(changes) == 1:
-        return _with_check(run, actions, failed, error, f"{path} {old} was refused, {now} accepted")
+        return _with_check(run, actions, failed, error, f"{path} {old} refused, {now} accepted")
     return _with_check(run, actions, failed, error, _unlike(changes))
 
 
@@ -170,7 +182,7 @@ def _unlike(changes: Sequence[Change]) -> str:
         elif change.kind == "removed":
             told.append(f"it was accepted without {change.path}{f' {was}' if was else ''}")
         elif was and now:
-            told.append(f"{change.path} {was} was refused, {now} accepted")
+            told.append(f"{change.path} {was} refused, {now} accepted")
         else:
             told.append(f"another {change.path} was accepted")
     return ", ".join(dict.fromkeys(told))

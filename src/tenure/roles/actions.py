@@ -149,22 +149,23 @@ def is_shell(tool: str) -> bool:
     return bool(words & {"command", "shell", "bash", "terminal", "cmd"}) and bool(words & {"run", "execute", "exec"})
 
 
-def command_of(arguments: Mapping[str, Any]) -> str:
-    """The command line among the arguments of a shell call, without the shell that runs it and a leading `cd`."""
+def command_of(arguments: Mapping[str, Any], *, whole: bool = False) -> str:
+    """The command line among the arguments of a shell call, without the shell that runs it and, unless `whole`, a leading `cd`."""
+    line = _command_line(arguments)
+    return line if whole else re.sub(r"^\s*cd\s+\S+\s*(?:&&|;)\s*", "", line).strip()
+
+
+def _command_line(arguments: Mapping[str, Any]) -> str:
     for name in _COMMAND_ARGUMENTS:
         value = arguments.get(name)
         if isinstance(value, str):
-            return _without_cd(value)
+            return value
         if isinstance(value, Sequence) and value and all(isinstance(part, str) for part in value):
             parts = list(value)
             if len(parts) > 2 and parts[0].rsplit("/", 1)[-1] in SHELLS and parts[1].startswith("-"):
                 parts = parts[2:]
-            return _without_cd(" ".join(parts))
+            return " ".join(parts)
     return ""
-
-
-def _without_cd(command: str) -> str:
-    return re.sub(r"^\s*cd\s+\S+\s*(?:&&|;)\s*", "", command).strip()
 
 
 def shell_changes(command: str) -> bool:

@@ -9,19 +9,23 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
 
+from tenure.governance.hidden_text import quote
 from tenure.playbook.lessons import Evidence
 from tenure.playbook.run import Run
 from tenure.roles.actions import Action, actions_of, is_shell, leaves
 from tenure.roles.differences import Change, differences, shown, shown_command
 from tenure.roles.provenance import is_distinctive
 from tenure.roles.reflection import Insight
-from tenure.roles.texts import printable, tool_name
+from tenure.roles.texts import tool_name
 
 TASK_QUOTE = 60
 """Most characters of a task's text that a lesson repeats."""
 
 SEQUENCE_RUNS = 3
 """Successful runs that must share a sequence before it is a lesson."""
+
+SEQUENCE_TOOLS = 3
+"""Tools that make a sequence, the last one included: one look before one change is no order worth a lesson."""
 
 _SEQUENCE_READ = 12  # successful runs that are compared, the latest ones
 _PROSE = 60  # a string argument longer than this is talk: two runs always differ in it
@@ -208,8 +212,7 @@ def _example(action: Action) -> str:
 
 
 def _quoted_task(run: Run) -> str:
-    text = printable(run.task.text[:400]).replace('"', "'")
-    return text if len(text) <= TASK_QUOTE else text[:TASK_QUOTE].rsplit(" ", 1)[0] + " …"
+    return quote(run.task.text, limit=TASK_QUOTE)
 
 
 # --- sequences -------------------------------------------------------------------------------------
@@ -219,7 +222,7 @@ def learn_from_sequences(run: Run, actions: Sequence[Action], earlier: Sequence[
     """The order of tools that at least `SEQUENCE_RUNS` successful runs of a kind share, this one among them.
 
     Of a kind are runs with the same task kind that end their changes with the same tool. The sequence
-    is what all of them have in common, in order, up to that tool.
+    is what all of them have in common, in order, up to that tool, `SEQUENCE_TOOLS` at least.
 
     Args:
         run: a successful run.
@@ -240,7 +243,7 @@ def learn_from_sequences(run: Run, actions: Sequence[Action], earlier: Sequence[
     shared = peers[0][1]
     for _, tools in peers[1:]:
         shared = _common(shared, tools)
-    if len(shared) < 2 or shared[-1] != goal:
+    if len(shared) < SEQUENCE_TOOLS or shared[-1] != goal:
         return ()
     first = ", then ".join(map(tool_name, shared[:-1]))
     kind = run.task.kind

@@ -76,7 +76,7 @@ CORRECTING = _pattern(
         rf"(?:do not|don't|dont) (?:ever |just |you dare )?{_NO_ORDER}[a-z]+",
         r"stop (?:it\b|that\b|(?!being\b)[a-z]+ing\b)",
         r"(?:use|run|call|write|put|do|import|install|name|take) .{1,60}(?:\bnot\b|\binstead of\b|\brather than\b|\binstead\b)",
-        r"(?:it'?s |it is |that'?s )?not .{1,40}\bbut\b",
+        r"(?:it'?s |it is |that'?s )?not .{1,40}\bbut\b(?! (?:i|it|we|you|they|he|she|that|this|there)\b)",
         # German
         r"(?:nimm|nutze?|verwende?|benutze?|mach|schreibe?|(?:nehmen|verwenden|benutzen) sie) .{1,60}"
         r"\b(?:an?statt|statt|nicht|stattdessen)\b",

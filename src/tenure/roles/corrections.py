@@ -14,13 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from tenure.governance.hidden_text import quote
 from tenure.playbook.lessons import Evidence
 from tenure.playbook.run import Run, Step
 from tenure.roles.actions import Action
 from tenure.roles.correction_patterns import CORRECTING, NEGATIVE, OWN_WISH, STANDING
 from tenure.roles.differences import shown_command
 from tenure.roles.reflection import Insight
-from tenure.roles.texts import printable
+from tenure.roles.texts import printable, tool_name
 
 QUOTE_LIMIT = 200
 """Most characters of a person's words that a lesson repeats."""
@@ -98,12 +99,12 @@ def _is_correction(sentence: str, *, right_after: bool) -> bool:
 
 
 def _insight(run: Run, index: int, said: str, action: Action) -> Insight:
-    quote = said.replace('"', "'").replace("`", "'")
-    did = shown_command(action.command) or printable(action.tool).replace("`", "")
+    words = quote(said, limit=QUOTE_LIMIT)
+    did = f"`{shown_command(action.command)}`" if action.command else tool_name(action.tool)
     return Insight(
-        text=f'A person corrected the agent after `{did}`; do as they said: "{quote}"',
-        kind="prohibition" if NEGATIVE.search(quote.replace("’", "'")) else "domain_rule",
-        about=f"correction:{quote.casefold().rstrip(' .!。！')}",
+        text=f'A person corrected the agent after {did}; do as they said: "{words}"',
+        kind="prohibition" if NEGATIVE.search(words.replace("’", "'")) else "domain_rule",
+        about=f"correction:{words.casefold().rstrip(' .!。！')}",
         evidence=(Evidence(run=run.id, step=action.step, role="context"), Evidence(run=run.id, step=index, role="correction")),
         basis="person",
     )

@@ -45,7 +45,7 @@ class FigureRule:
         refused, wanted = shown(self.refused), shown(self.wanted)
         product = f" = {refused} × {self.times} {self.of}" if self.times else ""
         end = "accepted" if self.accepted else "asked"
-        return f"{self.path} {verb}{to} {goal} ({refused} was refused{often}, {wanted}{product} {end})"
+        return f"{self.path} {verb}{to} {goal} ({refused} refused{often}, {wanted}{product} {end})"
 
 
 def figure_rule(failed: Mapping[str, Any], accepted: Mapping[str, Any] | None, error: str) -> FigureRule | None:
@@ -81,8 +81,8 @@ def count_rule(failed: Mapping[str, Any], accepted: Mapping[str, Any], error: st
     for place, (one, was_one, now_one) in enumerate(sizes):
         for other, was_other, now_other in sizes[place + 1 :]:
             if was_one != was_other and now_one == now_other:
-                refused, taken = f"{was_one} and {was_other} were refused", f"{now_one} and {now_other} accepted"
-                return f"give {one}[] and {other}[] the same number of elements ({refused}, {taken})"
+                refused, taken = f"{was_one} and {was_other} refused", f"{now_one} and {now_other} accepted"
+                return f"make {one}[] and {other}[] equally long ({refused}, {taken})"
     return ""
 
 

@@ -23,7 +23,7 @@ _ABSENCE_ERROR = re.compile(
     r"|不存在|找不到|未找到|见つかりません|見つかりません|없습니다"
 )
 _ACTIONS_READ = 300  # calls of a run that are searched, the last ones
-_FIELD = re.compile(r"[\w-]{1,40}|\*")
+_FIELD = re.compile(r"[\w-]{1,40}")
 _IDENTIFIER = re.compile(r"(?:^|_)(?:ids?|number|name|code|key)$|Id$")
 _AMOUNT_ERROR = re.compile(
     r"(?i)\b(?:not enough|insufficient|exceeds?|exceeded|balance|limit|too (?:many|much|large|high|low)|at most|at least|available)\b"
@@ -189,12 +189,12 @@ def _named_field(error: str, own: frozenset[str], fields: Sequence[str], *, reco
 
 
 def field_name(path: str) -> str:
-    """A result's path as a lesson names it: no list marks, the last three names, no id at the end.
+    """A result's path as a lesson names it: no list marks, no ids, the last three names.
 
     Empty if a part is no name: what a tool wrote as a key can be any text, and a lesson does not repeat it.
     """
-    parts = [part for part in path.replace("[]", "").split(".") if part]
-    while len(parts) > 1 and parts[-1] in ("*", "id"):
+    parts = [part for part in path.replace("[]", "").split(".") if part not in ("", "*")]
+    if len(parts) > 1 and parts[-1] == "id":
         parts.pop()
     return ".".join(parts[-3:]) if all(_FIELD.fullmatch(part) for part in parts) else ""
 

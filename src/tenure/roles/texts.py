@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from tenure.governance.hidden_text import quote
+
+# `get_order` and `webSearch` are seen to be names; `Read` and `charge` are not. Marks cost tokens, and budgets are small.
+_COMPOUND = re.compile(r"[A-Za-z]\w*(?:_|[a-z](?=[A-Z]))\w+")
 _SPACE = re.compile(r"\s+")
 
 
@@ -17,5 +21,6 @@ def printable(text: str) -> str:
 
 
 def tool_name(tool: str) -> str:
-    """A tool's name as a lesson writes it: one line, between backticks."""
-    return f"`{printable(tool).replace('`', '')[:80]}`"
+    """A tool's name as a lesson writes it: one line; between backticks if it could be taken for a word of the sentence."""
+    name = quote(tool, limit=80)
+    return name if _COMPOUND.fullmatch(name) else f"`{name}`"

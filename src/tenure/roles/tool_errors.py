@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
+from tenure.governance.hidden_text import quote
 from tenure.playbook.lessons import Evidence
 from tenure.playbook.run import Run
 from tenure.roles.accepted import Advice, advice_of, blamed_arguments
-from tenure.roles.actions import Action, actions_of, is_shell, leaves, plain_arguments, words_of
+from tenure.roles.actions import Action, actions_of, is_shell, key_name, leaves, plain_arguments, words_of
 from tenure.roles.differences import closeness, differences, kept_share, shown, shown_command, words_alike
 from tenure.roles.figures import figure_rule
 from tenure.roles.provenance import check_for, given_by, said_by_person
@@ -152,9 +153,8 @@ def cured_subjects(run: Run) -> frozenset[str]:
 
 
 def _opening(episode: _Episode) -> str:
-    """Tool and masked error, the error as it was called: `book` "Error: amount does not match #"."""
-    called = "Error: " if re.match(r"\W*error\b", episode.failed.error[:40], re.IGNORECASE) else ""
-    return f'{tool_name(episode.failed.tool)} "{called}{episode.masked}"'
+    """Tool and masked error: `book_room error "amount does not match #"`."""
+    return f'{tool_name(episode.failed.tool)} error "{quote(episode.masked)}"'
 
 
 def _advice(run: Run, actions: Sequence[Action], episode: _Episode, earlier: Sequence[Run]) -> tuple[Advice, tuple[Evidence, ...]]:
@@ -164,7 +164,7 @@ def _advice(run: Run, actions: Sequence[Action], episode: _Episode, earlier: Seq
         return advice, (*_sources(advice), Evidence(run=run.id, step=cure.step, role="cure"))
     other = _sibling(actions, failed)
     if other is not None:
-        text = f"try {tool_name(other.tool)} ({', '.join(list(other.arguments)[:3])}) instead; it was accepted where this was refused"
+        text = f"try {tool_name(other.tool)} ({_names(other)}) instead; accepted where this was refused"
         return Advice(text=text, accepted=True), (Evidence(run=run.id, step=other.step, role="cure"),)
     advice = _check(run, actions, episode, earlier)
     later = [Evidence(run=run.id, step=episode.later.step, role="cure")] if episode.later is not None and advice.accepted else []
@@ -189,11 +189,16 @@ def _sibling(actions: Sequence[Action], failed: Action) -> Action | None:
     return None
 
 
+def _names(action: Action) -> str:
+    """The first names of a call's arguments."""
+    return ", ".join(filter(None, map(key_name, list(action.arguments)[:3])))
+
+
 def _check(run: Run, actions: Sequence[Action], episode: _Episode, earlier: Sequence[Run]) -> Advice:
     """What to check first where nobody knows yet what is accepted."""
     failed, error = episode.failed, headline(episode.failed.error)
     times = sum(failure.same_call(failed) for failure in episode.failures)
-    often = f" {times} times" if times > 1 else ""
+    often = "" if times < 2 else " twice" if times == 2 else f" {times} times"
     if failed.command:
         return Advice(text=f"check the cause first; do not repeat `{shown_command(failed.command)}` unchanged (refused{often})")
     rule = figure_rule(failed.arguments, None, error)
@@ -201,15 +206,15 @@ def _check(run: Run, actions: Sequence[Action], episode: _Episode, earlier: Sequ
         return Advice(text=f"check first that {rule.told(often)}; do not resend it unchanged")
     blamed = blamed_arguments(error, failed)
     if not blamed:
-        known = ", ".join(list(failed.arguments)[:3])
+        known = _names(failed)
         values = ((path, shown(value, path)) for path, value in leaves(failed.arguments))
-        example = next((f"{path} {value} was refused" for path, value in values if value), "refused")
+        example = next((f"{path} {value} refused" for path, value in values if value), "refused")
         return Advice(text=f"check {known or 'the arguments'} first; do not resend it unchanged ({example}{often})")
     path, value = blamed[0]
     paths = " and ".join(dict.fromkeys(path for path, _ in blamed[:2]))
     told = " ".join(filter(None, (shown(value, path) for path, value in blamed[:2])))
     passed = _accepted_later(episode, path)
-    example = f" ({told or 'it'} was refused{often}{passed})"
+    example = f" ({told or 'it'} refused{often}{passed})"
     check = check_for(error, blamed, _looked_up(run, actions, earlier), tool=failed.tool)
     if check is not None:
         how = check.told()

@@ -481,7 +481,7 @@ class SqlWriting(SqlReading):
         wanted = {(lesson, role) for role in ("shown", "withheld", "cited") for lesson in getattr(run, role)}
         if not wanted:
             return
-        known = set(self._connection.execute(select(t.c.lesson_id, t.c.role).where(self._mine(t, run_id=run.id))).tuples())
+        known = {(lesson, role) for lesson, role in self._connection.execute(select(t.c.lesson_id, t.c.role).where(self._mine(t, run_id=run.id)))}
         new = [{**self._wall, "run_id": run.id, "lesson_id": lesson, "role": role} for lesson, role in sorted(wanted - known)]
         if new:
             self._connection.execute(insert(t), new)

@@ -77,6 +77,7 @@ _FROM_HOST = re.compile(
 )
 _INTERRUPTED = re.compile(r"\s*\[Request interrupted by user[^\]]*\]\s*")
 _REFUSED = re.compile(r"\s*(?:<tool_use_error>)?The user doesn't want to (?:proceed with|take) this (?:tool use|action)")
+_CANCELLED = re.compile(r"\s*(?:<tool_use_error>)?(?:Sibling tool call errored|Cancelled: parallel tool call)")
 _REFUSED_SAYING = re.compile(r"the user said:\s*(.*?)(?:\n\nNote: The user's next message|\Z)", re.DOTALL)
 
 
@@ -218,15 +219,20 @@ class _Session:
     def _tool_result(self, block: Mapping[str, Any], transcript: Transcript, at: str) -> None:
         call_id = text_at(block, "tool_use_id")
         flag = block.get("is_error")
-        content = block.get("content")
-        if flag and _REFUSED.match(refusal := text_of(content, self._report)):
+        text = text_of(block.get("content"), self._report)
+        if flag and _REFUSED.match(text):
             # A person said no: that is a correction, not an error of the tool.
-            transcript.event("refused", refusal, at, role="user", call_id=call_id, origin=PERSON)
-            said = _REFUSED_SAYING.search(refusal)
+            transcript.event("refused", text, at, role="user", call_id=call_id, origin=PERSON)
+            said = _REFUSED_SAYING.search(text)
             if said and said.group(1).strip():
                 transcript.person(said.group(1).strip(), at)
-            return
-        transcript.result(content, call_id, flag=flag if isinstance(flag, bool) else None, at=at)
+        elif flag and _INTERRUPTED.fullmatch(text):
+            transcript.event("interrupted", text, at, role="user", call_id=call_id, origin=PERSON)
+        elif flag and _CANCELLED.match(text):
+            # The call was never made, because another of the same turn failed.
+            transcript.event("cancelled", text, at, call_id=call_id)
+        else:
+            transcript.result(text, call_id, flag=flag if isinstance(flag, bool) else None, at=at)
 
     def _assistant(self, record: Mapping[str, Any], transcript: Transcript, at: str) -> None:
         message = map_at(record, "message")

@@ -43,7 +43,7 @@ def recognises(value: object) -> bool:
 
 def read(path: Path, *, scope: str, report: ReadReport) -> Iterator[Run]:
     """The runs in a chat log: one for each conversation, and one for all single messages together (one for each conversation id)."""
-    loose: dict[str, list[Mapping[str, Any]]] = {}
+    loose: dict[str, _Loose] = {}
     for number, value, unit in read_records(path, report, lists=True):
         if isinstance(value, list):
             yield from _conversation({"messages": value}, scope, report)
@@ -52,11 +52,15 @@ def read(path: Path, *, scope: str, report: ReadReport) -> Iterator[Run]:
                 report.lost(path, "holds no messages", number=number, unit=unit)
             yield from _conversation(value, scope, report)
         elif _is_message(value):
-            loose.setdefault(_session(value), []).append(value)
+            session = _session(value)
+            if session not in loose:
+                loose[session] = _Loose(Transcript(report))
+            loose[session].add(value, report)
         else:
             report.unknown(HOST, text_at(value, "type", "object") or "record without messages")
-    for session, messages in loose.items():
-        yield from _conversation({"session_id": session, "messages": messages}, scope, report)
+    for session, conversation in loose.items():
+        if conversation.transcript.steps:
+            yield conversation.run(session, scope)
 
 
 def add_message(transcript: Transcript, message: Mapping[str, Any], report: ReadReport) -> None:
@@ -119,6 +123,24 @@ def _conversation(record: Mapping[str, Any], scope: str, report: ReadReport) -> 
     content = digest(HOST, session) if session else digest(HOST, messages, {key: record.get(key) for key in _OUTCOME_KEYS})
     task = _task(facts, transcript)
     yield transcript.run(f"chat:{content}", host=HOST, scope=scope, session=session, task=task, outcome=outcome_of(facts, report))
+
+
+class _Loose:
+    """A conversation whose messages stand each for itself; they are not kept as they were written, for there can be many."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.transcript = transcript
+        self._digest = ""
+
+    def add(self, message: Mapping[str, Any], report: ReadReport) -> None:
+        """Adds the next message."""
+        add_message(self.transcript, message, report)
+        self._digest = digest(self._digest, message)
+
+    def run(self, session: str, scope: str) -> Run:
+        """The run that the messages make."""
+        identity = digest(HOST, session) if session else digest(HOST, self._digest)
+        return self.transcript.run(f"chat:{identity}", host=HOST, scope=scope, session=session, task=_task({}, self.transcript))
 
 
 def _messages(messages: object, report: ReadReport) -> list[Mapping[str, Any]]:

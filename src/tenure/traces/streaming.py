@@ -43,7 +43,7 @@ def read_records(
     Raises:
         OSError: the file cannot be opened or read on.
     """
-    with path.open("rb", buffering=limits.chunk) as stream:
+    with path.open("rb") as stream:
         start = stream.read(4)
         if start.startswith(_UTF16):
             report.lost(path, "is UTF-16 text; save it as UTF-8")
@@ -54,11 +54,8 @@ def read_records(
             report.lost(path, "the file is empty")
             return
         stream.seek(3 if start.startswith(codecs.BOM_UTF8) else 0)
-        if layout == "list":
-            records = read_elements(stream, path, report, limits)
-        else:
-            records = _lines(stream, path, report, limits, whole_strings)
-        for record in records:
+        as_list = layout == "list"
+        for record in read_elements(stream, path, report, limits) if as_list else _lines(stream, path, report, limits, whole_strings):
             if not isinstance(record.value, dict) and not (lists and record.unit == "element" and isinstance(record.value, list)):
                 report.lost(path, "is valid JSON but not an object", number=record.number, unit=record.unit)
             elif nested_too_deeply(record.value):

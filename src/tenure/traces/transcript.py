@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from tenure.playbook.run import Origin, Outcome, Run, Step, StepKind, Task
-from tenure.traces.decoding import nested_too_deeply, without_lone_surrogates
+from tenure.traces.decoding import DECODER, nested_too_deeply, without_lone_surrogates
 from tenure.traces.echo import OPEN, without_injected
 from tenure.traces.report import ReadReport
 from tenure.traces.shapes import text_of
@@ -196,7 +195,7 @@ class Transcript:
             if not arguments.strip():
                 return {}, ""
             try:
-                value = json.loads(arguments, strict=False, parse_constant=str)
+                value = DECODER.decode(arguments)
             except (ValueError, RecursionError):
                 return {}, self._kept(arguments)
             if not isinstance(value, dict) or nested_too_deeply(value):

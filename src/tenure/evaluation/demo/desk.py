@@ -15,6 +15,9 @@ from random import Random
 from typing import Any
 
 FIRST_MONDAY = date(2026, 1, 5)
+USUAL_ROWS, MONTH_END_ROWS = 5, 14
+"""Invoices in a week; every fourth one closes a month and has more."""
+
 STRIKES = 2
 """Rejected calls after which a week is locked."""
 
@@ -123,12 +126,13 @@ def open_desk(week: int, *, seed: int = 7) -> Desk:
     dice = Random(seed * 1000 + week)
     monday = FIRST_MONDAY + timedelta(weeks=week - 1)
     rows: list[Invoice] = []
-    currencies = ["EUR", *dice.sample(["USD", "GBP", "CHF", "JPY"], 3), "EUR"]
+    most = MONTH_END_ROWS if week % 4 == 0 else USUAL_ROWS
+    currencies = ["EUR", *(dice.choice(["USD", "GBP", "CHF", "JPY"]) for _ in range(most - 2)), "EUR"]
     for place, currency in enumerate(currencies):
         issued = monday - timedelta(days=dice.randint(2, 7))
         rows.append(
             Invoice(
-                number=f"INV-{2000 + week * 10 + place}",
+                number=f"INV-{2000 + week * 20 + place}",
                 currency=currency,
                 amount=Decimal(dice.randint(5_000, 90_000)) / (1 if currency == "JPY" else 100),
                 invoice_date=issued,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tenure.evaluation.demo.clerk import Work
 from tenure.evaluation.demo.desk import Desk
 
-WORDS = 140
+WORDS = 100
 """Cap on the note, in words."""
 
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import UserError
+from tenure.serving.cli import completion
 from tenure.serving.cli.output import Cell, Column, counted, local_time, one_line
 from tenure.serving.cli.request import OK, Request, person
 from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
     from tenure.learning.history import Blame, Difference
-    from tenure.playbook.delta import Operation
-    from tenure.ports import LedgerEntry
+    from tenure.playbook.delta import Delta, Operation
+    from tenure.ports import LedgerEntry, Reading
 
 _MARKS = {
     "added": ("+", "green"),
@@ -59,7 +60,10 @@ def log(
     request: Request,
     number: Annotated[int, typer.Option("-n", "--number", metavar="N", min=0, help="How many, newest first; 0 for all.")] = 20,
 ) -> int:
-    """List the changes of a scope, newest first: each is a delta with an author and a cause."""
+    """List the changes, newest first.
+
+    Each is a delta with an author and a cause; its version is what diff and rollback take.
+    """
     terminal = request.terminal
     with request.reading() as book, book.store.reading(book.scope) as reading:
         entries = list(reading.ledger(newest_first=True, limit=number or None))
@@ -73,9 +77,15 @@ def log(
         terminal.say(f"Nothing has changed in scope {book.scope} yet. Learn from runs: {request.command('learn PATH')}")
         return OK
     rows: list[Sequence[Cell]] = [
-        (str(entry.version), local_time(entry.delta.time), entry.delta.cause, one_line(entry.delta.author, 30), _what(entry)) for entry in entries
+        (str(entry.version), local_time(entry.delta.time), entry.delta.cause, one_line(entry.delta.author, 80), _what(entry))
+        for entry in entries
     ]
-    columns = [Column(title="version", right=True, style="cyan"), Column(title="when"), Column(title="cause"), Column(title="by")]
+    columns = [
+        Column(title="version", right=True, style="cyan"),
+        Column(title="when"),
+        Column(title="cause"),
+        Column(title="by", wraps=True),
+    ]
     terminal.table([*columns, Column(title="what", wraps=True)], rows)
     if len(entries) < newest:
         terminal.say(f"{newest - len(entries):,} earlier ones are not shown. See all: {request.command('log -n 0')}")
@@ -84,7 +94,9 @@ def log(
 
 def diff(
     request: Request,
-    before: Annotated[str, typer.Argument(metavar="A", help="A version, a delta's id, or -N for N changes before the newest.", show_default=False)],
+    before: Annotated[
+        str, typer.Argument(metavar="A", help="A version, a delta's id, or -N for N changes before the newest.", show_default=False)
+    ],
     after: Annotated[str | None, typer.Argument(metavar="B", help="Likewise; without it, now.", show_default=False)] = None,
 ) -> int:
     """Show how lessons differ between two versions."""
@@ -111,9 +123,20 @@ def diff(
 
 def blame(
     request: Request,
-    id: Annotated[str, typer.Argument(metavar="ID", help="A lesson, or as much of its id as makes it unique.", show_default=False)],
+    id: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="A lesson, or as much of its id as makes it unique.",
+            show_default=False,
+            autocompletion=completion.lesson_ids,
+        ),
+    ],
 ) -> int:
-    """Show who wrote a lesson: each part of its text, and every change that touched it."""
+    """Show who wrote a lesson, word by word.
+
+    Then every change that touched it, oldest first.
+    """
     from tenure.learning.history import blame as touched
     from tenure.learning.history import find_lesson
     from tenure.serving.cli.authorship import text_by_version
@@ -139,9 +162,9 @@ def blame(
     rows: list[Sequence[Cell]] = []
     for text, version in words:
         entry = authors.get(version) if version is not None else None
-        who = (str(version), local_time(entry.delta.time), one_line(entry.delta.author, 30)) if entry is not None else ("?", "", "")
+        who = (str(version), local_time(entry.delta.time), one_line(entry.delta.author, 80)) if entry is not None else ("?", "", "")
         rows.append((*who, text.strip() or text))
-    columns = [Column(title="version", right=True, style="cyan"), Column(title="when"), Column(title="by")]
+    columns = [Column(title="version", right=True, style="cyan"), Column(title="when"), Column(title="by", wraps=True)]
     terminal.table([*columns, Column(title=f"text of {lesson.id}", wraps=True)], rows)
     terminal.text("\n")
     terminal.table([*columns, Column(title="what it did", wraps=True)], [_touch(one) for one in found])
@@ -151,30 +174,31 @@ def blame(
 
 def rollback(
     request: Request,
-    version: Annotated[str, typer.Argument(metavar="VERSION", help="A version, a delta's id, or -N for N changes before the newest.", show_default=False)],
+    version: Annotated[
+        str, typer.Argument(metavar="VERSION", help="A version, a delta's id, or -N for N changes before the newest.", show_default=False)
+    ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int:
     """Go back to an earlier version, by one more delta.
 
     The history stays: what came since is retired, not deleted, and a rollback can be rolled back.
     """
-    from tenure.learning.history import compare, find_version
+    from tenure.learning.history import find_version
 
     terminal = request.terminal
     _refuse_options(version, None)
     with request.writing() as book:
         with book.store.reading(book.scope) as reading:
             goal, newest = find_version(reading, version), reading.version()
-            found = compare(reading.playbook(), reading.playbook(goal))
+            found = _undone(reading, goal, book.ids.next(reading.newest_delta_id()))
         if not found:
             if request.as_json:
                 terminal.document({"version": None, "to": goal, "from": newest, "differences": [], "scope": book.scope})
             else:
                 terminal.say(f"Version {goal} reads as it is now. Nothing to do.")
             return OK
-        if not yes:
-            if not request.as_json:
-                _show_differences(request, found)
+        if not (yes or request.as_json):
+            _show_differences(request, found)
             if not terminal.confirm(f"Go back from version {newest} to version {goal}: {_tally(found)}?"):
                 terminal.say("Nothing was changed.")
                 return OK
@@ -185,15 +209,28 @@ def rollback(
         differences = [difference_json(one) for one in found]
         terminal.document({"version": admitted.version, "to": goal, "from": newest, "differences": differences, "scope": book.scope})
     else:
-        terminal.say(f"Went back to version {goal}: {_tally(found)}. This is version {admitted.version}. Undo it: {request.command(f'rollback {newest}')}")
+        terminal.say(f"Went back to version {goal}: {_tally(found)}.")
+        terminal.say(f"This is version {admitted.version}. Undo it: {request.command(f'rollback {newest}')}")
     return OK
+
+
+def _undone(reading: Reading, goal: int, id: str) -> tuple[Difference, ...]:
+    """What going back to a version would change; nothing is written."""
+    from tenure.learning.history import compare, undo
+    from tenure.playbook.apply import apply
+    from tenure.playbook.delta import Delta
+
+    now = reading.playbook()
+    return compare(now, apply(now, Delta(id, undo(reading.playbook(goal), now))).playbook)
 
 
 def _refuse_options(*given: str | None) -> None:
     """A dash begins a version here, so that a mistyped option has to be told apart by hand."""
     for one in given:
         if one is not None and one.startswith("-") and not one[1:].isdigit():
-            raise UserError(f"There is no option or version '{one}'. Versions are numbers such as 12, -1, or the id of a delta. See: tenure log")
+            raise UserError(
+                f"There is no option or version '{one}'. Versions are numbers such as 12, -1, or the id of a delta. See: tenure log"
+            )
 
 
 def _what(entry: LedgerEntry) -> Cell:
@@ -205,7 +242,9 @@ def _operations(operations: Sequence[Operation]) -> str:
     from tenure.playbook.delta import OPERATION_NAMES
 
     counts = Counter(OPERATION_NAMES[type(operation)] for operation in operations)
-    return ", ".join(counted(number, *_VERBS[name]) for name, number in sorted(counts.items(), key=lambda pair: list(_VERBS).index(pair[0])))
+    return ", ".join(
+        counted(number, *_VERBS[name]) for name, number in sorted(counts.items(), key=lambda pair: list(_VERBS).index(pair[0]))
+    )
 
 
 def _show_differences(request: Request, found: Sequence[Difference]) -> None:
@@ -253,9 +292,15 @@ def _touch(one: Blame) -> Sequence[Cell]:
     return (
         str(one.entry.version),
         local_time(delta.time),
-        one_line(delta.author, 30),
-        [(said, ""), (f"\n{delta.cause}: {one_line(delta.note, 80)}" if delta.note else f"\n{delta.cause}", "dim")],
+        one_line(delta.author, 80),
+        [(said, ""), (f"\n{_why(delta)}", "dim")],
     )
+
+
+def _why(delta: Delta) -> str:
+    """Cause and note of a delta; a note that names its cause stands alone."""
+    note = one_line(delta.note, 80)
+    return note if note.startswith(delta.cause) else f"{delta.cause}: {note}" if note else delta.cause
 
 
 def _told(operation: Operation) -> str:
@@ -268,7 +313,11 @@ def _told(operation: Operation) -> str:
         return f"{name} {one_line(operation.text, 100)}"
     if isinstance(operation, Update):
         parts = [f"text: {one_line(operation.text, 100)}"] if operation.text is not None else []
-        parts += [f"{field}: {getattr(operation, field)}" for field in ("applies_when", "status", "verdict") if getattr(operation, field) is not None]
+        parts += [
+            f"{field}: {getattr(operation, field)}"
+            for field in ("applies_when", "status", "verdict")
+            if getattr(operation, field) is not None
+        ]
         return f"{name} {'; '.join(parts)}"
     if isinstance(operation, Tally):
         counts = [f"{getattr(operation, field):+d} {field}" for field in TALLY_NAMES if getattr(operation, field)]

@@ -1,13 +1,11 @@
-"""`tenure learn` and `tenure context`: runs in, lessons out; and what an agent would be shown."""
+"""`tenure learn`: runs in, lessons out."""
 
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tenure.errors import UnreadableInput, UserError
-from tenure.serving.cli.output import Column, counted, money, one_line
-from tenure.serving.cli.request import IN_PART, INTERRUPTED, MISUSED, OK, Request, database_file, existing, read_bytes, read_text
+from tenure.serving.cli import completion
+from tenure.serving.cli.output import Column, counted, money
+from tenure.serving.cli.request import IN_PART, INTERRUPTED, OK, Request, database_file, existing, read_bytes
 from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
     from tenure.learning.loop import Summary
-    from tenure.learning.recall import Context
     from tenure.playbook.lessons import Lesson
     from tenure.playbook.run import Run
     from tenure.traces import ReadReport
@@ -44,24 +42,26 @@ def register(app: typer.Typer) -> None:
         "tenure learn runs.jsonl --dry-run    # what would be learned; nothing is written",
         "my-agent --log - | tenure learn -",
     )
-    add_verb(
-        app,
-        "context",
-        context,
-        'tenure context "reconcile invoice 7"',
-        'tenure context "reconcile invoice 7" --budget 500 --explain',
-        "tenure context - < task.txt",
-    )
 
 
 def learn(
     request: Request,
-    paths: Annotated[list[str] | None, typer.Argument(metavar="PATH", help="Files and folders with runs; - for stdin.", show_default=False)] = None,
-    format: Annotated[str | None, typer.Option("--format", metavar="NAME", help="The form of the files. Else it is told by content.")] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="Reflect with a model too, such as openai:gpt-4o-mini. Else TENURE_MODEL, or none.")
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="PATH", help="Files and folders with runs; - for stdin.", show_default=False)
     ] = None,
-    base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server for the model.")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="NAME", autocompletion=completion.run_formats, help="The form of the files. Else it is told by content."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="Reflect with a model too, such as openai:gpt-4o-mini. Else TENURE_MODEL, or none."),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server for the model.")
+    ] = None,
     pending: Annotated[bool, typer.Option("--pending", help="Also learn the runs that were kept but not learned yet.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be learned without a model; write nothing.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if anything could not be read.")] = False,
@@ -88,73 +88,22 @@ def learn(
         fresh = _new_lessons(book, version) if dry_run else ()
         with book.store.reading(book.scope) as reading:
             live = reading.counts()["live"]
+    _name_stdin(report, files)
     nothing = bool(given) and not report.runs and bool(report.count or not report.files)
     if request.as_json:
         request.terminal.document(_learned_json(request, book, learned, report, scopes, fresh, live, time.perf_counter() - began, dry_run))
-    elif not nothing:
+    elif learned.runs:
         _show_learned(request, learned, fresh, dry_run)
     if not request.as_json or nothing:
         _tell_what_was_lost(request, report)
     if nothing:
-        raise UnreadableInput(_no_runs(report, format))
+        raise UnreadableInput(_no_runs(given, format))
     if not request.as_json:
         _tell_what_next(request, book, learned, scopes, dry_run)
     if learned.interrupted:
         request.terminal.say("Interrupted. What was learned is on disk; the same command goes on from there.")
         return INTERRUPTED
     return IN_PART if strict and report.count else OK
-
-
-def context(
-    request: Request,
-    task: Annotated[str, typer.Argument(metavar="TASK", help="What the agent is asked to do; - reads it from stdin.", show_default=False)],
-    budget: Annotated[int | None, typer.Option("--budget", metavar="N", help="Tokens in all. Else the setting context.tokens.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say why each lesson is in it.")] = False,
-    bill: Annotated[bool, typer.Option("--bill", help="Say what each part costs in tokens.")] = False,
-) -> int:
-    """Print what an agent would be shown for a task.
-
-    The text is meant for the prompt: lessons that hold in general, then those for this task, within a budget of tokens.
-    """
-    terminal = request.terminal
-    text = read_text("-", terminal, what="task") if task == "-" else task
-    if not text.strip():
-        raise UserError("The task is empty. Say what the agent is asked to do: tenure context TASK")
-    with request.reading() as book:
-        found = book.context(text, budget=budget)
-    if request.as_json:
-        from tenure.serving.wire import context_json
-
-        terminal.document({**context_json(found), "scope": book.scope})
-        return OK
-    terminal.text(found.text)
-    if not found.text:
-        terminal.say(f"There is nothing to show for this task yet. Learn from runs: {request.command('learn PATH')}")
-    if explain:
-        _explain(request, found)
-    if bill:
-        rows = [(part, f"{tokens:,}") for part, tokens in found.parts.items()]
-        terminal.text("" if not found.text else "\n")
-        terminal.table([Column(title="part"), Column(title="tokens", right=True)], [*rows, ("in all", f"{found.tokens:,}")])
-    return OK
-
-
-def _explain(request: Request, found: Context) -> None:
-    from tenure.playbook.lessons import short_ids
-
-    columns = [
-        Column(title="lesson"),
-        Column(title="part"),
-        Column(title="fits the task", right=True),
-        Column(title="sure to help", right=True),
-        Column(title="tokens", right=True),
-    ]
-    ids = short_ids(found.lessons)
-    rows = [(ids[why.id], why.part, f"{why.relevance:.2f}", f"{why.usefulness:.2f}", f"{why.tokens:,}") for why in found.why]
-    request.terminal.text("" if not found.text else "\n")
-    request.terminal.table(columns, rows)
-    if found.cases:
-        request.terminal.text(f"Whole runs in it: {', '.join(map(one_line, found.cases))}")
 
 
 # -- learn, step by step -----------------------------------------------------------------------------
@@ -166,6 +115,8 @@ def _files(given: list[str], request: Request) -> Iterator[list[Path]]:
     if "-" not in given:
         yield [Path(path) for path in given]
         return
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="tenure-") as folder:
         spooled = Path(folder) / "stdin"
         spooled.write_bytes(read_bytes("-", request.terminal, what="runs"))
@@ -186,6 +137,8 @@ def _book(request: Request, model: str | None, base_url: str | None, dry_run: bo
         with replace(request, db="memory://").writing() as book:
             yield book
         return
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="tenure-") as folder:
         copy = Path(folder) / "copy.db"
         with request.reading() as original:
@@ -194,9 +147,17 @@ def _book(request: Request, model: str | None, base_url: str | None, dry_run: bo
             yield book
 
 
+def _name_stdin(report: ReadReport, files: list[Path]) -> None:
+    """Call places in what came on stdin by that name, not by the file it lay in."""
+    spooled = {str(file) for file in files if file.name == "stdin" and file.parent.name.startswith("tenure-")}
+    report.unreadable[:] = [replace(place, path="stdin") if place.path in spooled else place for place in report.unreadable]
+
+
 def _check_switched_on(book: Tenure) -> None:
     if not book.settings().on("learn.enabled"):
-        raise UserError(f"Learning is switched off for scope '{book.scope}' (learn.enabled). Switch it on: tenure config set learn.enabled on")
+        raise UserError(
+            f"Learning is switched off for scope '{book.scope}' (learn.enabled). Switch it on: tenure config set learn.enabled on"
+        )
 
 
 def _learn_all(
@@ -269,11 +230,7 @@ def _together(one: Summary, other: Summary) -> Summary:
 
 
 def _new_lessons(book: Tenure, version: int) -> tuple[Lesson, ...]:
-    return tuple(
-        difference.after
-        for difference in book.diff(version)
-        if difference.after is not None and difference.before is None
-    )
+    return tuple(difference.after for difference in book.diff(version) if difference.after is not None and difference.before is None)
 
 
 def _learned_json(
@@ -314,8 +271,8 @@ def _show_learned(request: Request, learned: Summary, fresh: tuple[Lesson, ...],
     rows: list[tuple[str, str, str]] = [("runs", f"{learned.runs:,}", outcomes if learned.runs else "")]
     if learned.skipped:
         rows.append(("skipped", f"{learned.skipped:,}", "learned before"))
-    rows.append(("added", f"{learned.added:,}", "new lessons"))
-    rows.append(("merged", f"{learned.merged:,}", "with a lesson that was there"))
+    rows.append(("added", f"{learned.added:,}", "new in the playbook"))
+    rows.append(("merged", f"{learned.merged:,}", "said what a lesson says already"))
     for name, number, meaning in (
         ("revised", learned.revised, "lessons with a new text"),
         ("retired", learned.retired, "lessons taken out of use"),
@@ -325,7 +282,9 @@ def _show_learned(request: Request, learned: Summary, fresh: tuple[Lesson, ...],
             rows.append((name, f"{number:,}", meaning))
     if learned.usage.calls:
         used = learned.usage
-        rows.append(("model calls", f"{used.calls:,}", f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out, {money(used.cost_usd)}"))
+        rows.append(
+            ("model calls", f"{used.calls:,}", f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out, {money(used.cost_usd)}")
+        )
     terminal.heading(f"Learned{would}" if not dry_run else f"Would be learned{would}")
     terminal.table([Column(title=""), Column(title="", right=True), Column(title="", wraps=True)], rows, headed=False)
     if fresh:
@@ -346,15 +305,18 @@ def _tell_what_was_lost(request: Request, report: ReadReport) -> None:
     if report.repairs:
         terminal.warn("Mended or left out: " + ", ".join(f"{what} ({n:,})" for what, n in sorted(report.repairs.items())))
     if report.unknown_kinds:
-        terminal.warn("Unknown kinds of records were left out: " + ", ".join(f"{kind} ({n:,})" for kind, n in report.unknown_kinds.most_common(NAMED)))
+        terminal.warn(
+            "Unknown kinds of records were left out: " + ", ".join(f"{kind} ({n:,})" for kind, n in report.unknown_kinds.most_common(NAMED))
+        )
 
 
-def _no_runs(report: ReadReport, format: str | None) -> str:
+def _no_runs(given: list[str], format: str | None) -> str:
     from tenure.traces import FORMATS
 
+    where = ", ".join("stdin" if path == "-" else f"'{path}'" for path in given[:3]) + (" and others" if len(given) > 3 else "")
     if format is not None:
-        return f"No run in the form '{format}' could be read. Leave out --format to have the form told by content."
-    return f"No runs were found. Known forms: {', '.join(FORMATS)}. What they look like: docs/reference/file-forms.md"
+        return f"No run in the form '{format}' could be read from {where}. Leave out --format to have the form told by content."
+    return f"No runs were found in {where}. Known forms: {', '.join(FORMATS)}. What they look like: docs/reference/file-forms.md"
 
 
 def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Counter[str], dry_run: bool) -> None:
@@ -365,11 +327,13 @@ def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Co
         terminal.say(f"  and {len(learned.problems) - NAMED} more")
     elsewhere = {scope: runs for scope, runs in scopes.items() if scope != book.scope}
     for scope, runs in elsewhere.items():
-        terminal.warn(f"{counted(runs, 'run')} went to the scope they name. See: {replace(request, scope=scope).command('show')}")
+        terminal.warn(
+            f"{counted(runs, 'run')} went to another scope, which the file names. See: {replace(request, scope=scope).command('show')}"
+        )
     if not learned.runs:
         terminal.say("There was no run to learn from.")
     elif dry_run:
-        terminal.say(f"To learn it, leave out --dry-run.")
+        terminal.say("To learn it, leave out --dry-run.")
     elif learned.skipped == learned.runs:
         terminal.say(f"All of it was learned before. See the lessons: {request.command('show')}")
     elif learned.added or learned.merged or learned.revised:

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from tenure.errors import TenureError, UserError
-from tenure.serving.cli import bench, demo, history, learning, playbook, review, settings
+from tenure.serving.cli import bench, context, demo, exchange, history, learning, playbook, review, settings
 from tenure.serving.cli.output import Terminal
-from tenure.serving.cli.request import FAILED, INTERRUPTED, MISUSED, OK, Colour, Db, Json, Request, Scope
+from tenure.serving.cli.request import FAILED, INTERRUPTED, MISUSED, OK, Request
+from tenure.serving.cli.verbs import Colour, Db, Json, Scope, VerbGroup, overlaid
 from tenure.version import VERSION
 
 GROUPS = {
@@ -29,7 +29,7 @@ GROUPS = {
 """Commands as the help lists them."""
 
 
-class CommandLine(TyperGroup):
+class CommandLine(VerbGroup):
     """The root of all commands: lists them by purpose, and turns every error into a message and an exit code."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -52,53 +52,46 @@ class CommandLine(TyperGroup):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run a command; ends the process with its exit code."""
+        """Run a command; ends the process with its exit code, or gives it if `standalone_mode` is off."""
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 # What a stream's encoding cannot hold is shown as an escape; printing must not end a command.
                 stream.reconfigure(errors="backslashreplace")
-        code = self._run(args, prog_name, complete_var, windows_expand_args, extra)
-        if not standalone_mode:
-            return code
-        sys.exit(code)
-
-    def _run(self, args: Sequence[str] | None, prog_name: str | None, complete_var: str | None, expand: bool, extra: dict[str, Any]) -> int:
-        terminal = Terminal()
         try:
             # Commands return their exit code; leaving early (--help, --version) gives one as well.
-            code = super().main(args, prog_name, complete_var, standalone_mode=False, windows_expand_args=expand, **extra)
+            code = super().main(args, prog_name, complete_var, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
             sys.stdout.flush()
-        except TenureError as exc:
-            _trace_if_wanted()
-            terminal.fail(str(exc))
-            return MISUSED if isinstance(exc, UserError) else FAILED
-        except typer.TyperException as exc:
-            terminal.fail(_usage_message(exc))
-            return MISUSED
-        except typer.Abort:
-            terminal.say("Interrupted.")
-            return INTERRUPTED
-        except KeyboardInterrupt:
-            terminal.say("Interrupted.")
-            return INTERRUPTED
-        except BrokenPipeError:
-            # The reader has seen enough. Python's own flush at exit must not say so again.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return OK
-        except Exception as exc:  # noqa: BLE001  # the last line of defence: a bug must not show as a page of traceback
-            _trace_if_wanted()
-            terminal.fail(f"Unexpected {type(exc).__name__}: {exc}\nThis is a fault in Tenure. To see where, set TENURE_DEBUG=1 and run it again.")
-            return FAILED
-        if code == INTERRUPTED and not isinstance(code, bool):
-            return INTERRUPTED
-        return code if isinstance(code, int) else OK
+        except (Exception, KeyboardInterrupt) as exc:  # noqa: BLE001  # the last line of defence: no error may show as a traceback
+            code = _code_of(exc)
+        if standalone_mode:
+            sys.exit(code)
+        return code
 
 
-def _trace_if_wanted() -> None:
-    if os.environ.get("TENURE_DEBUG"):
+def _code_of(exc: BaseException) -> int:
+    """Say what went wrong, and give the exit code for it."""
+    terminal = Terminal()
+    if os.environ.get("TENURE_DEBUG") and isinstance(exc, Exception):
         import traceback
 
-        traceback.print_exc()
+        traceback.print_exception(exc)
+    if isinstance(exc, BrokenPipeError):
+        # The reader has seen enough. Python's own flush at exit must not stumble over that again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    if isinstance(exc, KeyboardInterrupt | typer.Abort):
+        terminal.say("Interrupted.")
+        return INTERRUPTED
+    if isinstance(exc, TenureError):
+        terminal.fail(str(exc))
+        return MISUSED if isinstance(exc, UserError) else FAILED
+    if isinstance(exc, typer.TyperException):
+        terminal.fail(_usage_message(exc))
+        return MISUSED
+    terminal.fail(
+        f"{type(exc).__name__}: {exc}\nThis is a fault in Tenure, not in what you typed. To see where, set TENURE_DEBUG=1 and run it again."
+    )
+    return FAILED
 
 
 def _usage_message(exc: typer.TyperException) -> str:
@@ -116,6 +109,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
+    epilog='tenure demo\ntenure learn runs.jsonl\ntenure context "reconcile invoice 7"',
 )
 
 
@@ -134,21 +128,15 @@ def root(
     colour: Colour = None,
     version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")] = False,
 ) -> int:
-    """Agents that learn on the job: lessons from what runs really showed, graded, under your control.
-
-    \b
-    Try it:   tenure demo
-    Begin:    tenure learn runs.jsonl
-    Use it:   tenure context "reconcile invoice 7"
-    """
-    context.obj = Request().overlaid(db, scope, as_json, colour)
+    """Agents that learn on the job: lessons from what runs really showed, graded, under your control."""
+    context.obj = overlaid(Request(), {"db": db, "scope": scope, "as_json": as_json, "colour": colour})
     if context.invoked_subcommand is None:
         Terminal().text(context.get_help())
     return OK
 
 
-for group in (demo, learning, playbook, history, review, settings, bench):
-    group.register(app)
+for verbs in (demo, learning, context, playbook, exchange, history, review, settings, bench):
+    verbs.register(app)
 
 
 def main() -> None:

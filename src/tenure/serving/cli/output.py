@@ -43,12 +43,14 @@ class Column:
         style: a colour or weight for its cells; empty leaves them plain.
         right: whether numbers are set to the right.
         wraps: whether its texts may be broken over several lines; of the others none is ever cut.
+        optional: whether it is left out where it has no value in any row.
     """
 
     title: str
     style: str = ""
     right: bool = False
     wraps: bool = False
+    optional: bool = False
 
 
 Cell = str | Sequence[tuple[str, str]]
@@ -60,7 +62,6 @@ class Terminal:
 
     Args:
         colour: one of `COLOURS`.
-        quiet_results: in JSON mode nothing but the document goes to stdout.
     """
 
     def __init__(self, colour: str = "auto") -> None:
@@ -69,8 +70,12 @@ class Terminal:
     # -- results: stdout ---------------------------------------------------------------------------
 
     def text(self, text: str) -> None:
-        """Print a text as it is, with nothing added but a closing line break if it has none."""
-        self._write(sys.stdout, text if text.endswith("\n") or not text else f"{text}\n")
+        """Print a text as it is, with nothing added but a closing line break if it has none.
+
+        On a terminal, what could steer it is shown as its escape; a file or a program gets the text itself.
+        """
+        shown = visible(text) if is_terminal(sys.stdout) else text
+        self._write(sys.stdout, shown if shown.endswith("\n") or not shown else f"{shown}\n")
 
     def document(self, value: object) -> None:
         """Print one JSON document."""
@@ -94,7 +99,11 @@ class Terminal:
         from rich.table import Table
 
         drawn = Table(box=None, show_header=headed, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0), expand=False)
-        for column in columns:
+        cells = [list(row) for row in rows]
+        # A column without a single value says nothing; its width is better spent on the texts.
+        kept = [place for place, column in enumerate(columns) if not (column.optional and not any(row[place] for row in cells))]
+        for place in kept:
+            column = columns[place]
             drawn.add_column(
                 column.title,
                 style=column.style or None,
@@ -102,28 +111,36 @@ class Terminal:
                 overflow="fold",
                 no_wrap=not column.wraps,
             )
-        for row in rows:
-            drawn.add_row(*map(_drawn, row))
-        with self._console(sys.stdout) as console:
+        for row in cells:
+            drawn.add_row(*(_drawn(row[place]) for place in kept))
+        console = self._console(sys.stdout)
+        with console.capture() as captured:
             console.print(drawn)
+        # The filling up to the table's width is of no use to anybody, least of all in a file.
+        self._write(sys.stdout, "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
     def facts(self, facts: Iterable[tuple[str, Cell]]) -> None:
         """Print names and values, one pair a line."""
         self.table([Column(title="", style="bold"), Column(title="", wraps=True)], facts, headed=False)
 
+    def verdict(self, good: bool, yes: str, no: str) -> str:
+        """One of two words for stdout, as a cell eight wide, in the colour it deserves."""
+        word = yes if good else no
+        return self._styled(word, "green" if good else "red", sys.stdout) + " " * max(0, 8 - len(word))
+
     # -- talk: stderr ------------------------------------------------------------------------------
 
     def say(self, text: str = "") -> None:
         """Tell the person something that is not the result."""
-        self._write(sys.stderr, f"{_plain_lines(text)}\n")
+        self._write(sys.stderr, f"{visible(text)}\n")
 
     def warn(self, text: str) -> None:
         """Tell the person what did not go as asked."""
-        self._write(sys.stderr, f"{self._styled('note:', 'yellow', sys.stderr)} {_plain_lines(text)}\n")
+        self._write(sys.stderr, f"{self._styled('note:', 'yellow', sys.stderr)} {visible(text)}\n")
 
     def fail(self, text: str) -> None:
         """Say why the command ends without its result."""
-        self._write(sys.stderr, f"{self._styled('error:', 'red', sys.stderr)} {_plain_lines(text)}\n")
+        self._write(sys.stderr, f"{self._styled('error:', 'red', sys.stderr)} {visible(text)}\n")
 
     @contextmanager
     def progress(self, what: str, total: int | None) -> Iterator[Callable[[int, str], None]]:
@@ -142,8 +159,14 @@ class Terminal:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
         share = (TaskProgressColumn(),) if total else ()
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24), *share, TextColumn("{task.fields[counts]}", markup=False))
-        with self._console(sys.stderr) as console, Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            *share,
+            TextColumn("{task.fields[counts]}", markup=False),
+        )
+        with Progress(*columns, TimeElapsedColumn(), console=self._console(sys.stderr), transient=True) as bar:
             task = bar.add_task(what, total=total or None, counts="")
             yield lambda done, counts: bar.update(task, completed=done, counts=counts)
 
@@ -151,7 +174,7 @@ class Terminal:
         """Whether the person at the terminal agrees; yes without asking where nobody is there to ask."""
         if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
             return True
-        self._write(sys.stderr, f"{_plain_lines(question)} [y/N] ")
+        self._write(sys.stderr, f"{visible(question)} [y/N] ")
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     # -- how ---------------------------------------------------------------------------------------
@@ -168,14 +191,12 @@ class Terminal:
             return True
         return is_terminal(stream) and os.environ.get("TERM") != "dumb"
 
-    @contextmanager
-    def _console(self, stream: TextIO) -> Iterator[Console]:
-        """A console to draw on; what it drew is out when the block ends."""
+    def _console(self, stream: TextIO) -> Console:
+        """A console to draw on."""
         from rich.console import Console
 
         coloured = self._coloured(stream)
-        stream.flush()
-        yield Console(
+        return Console(
             file=stream,
             width=shutil.get_terminal_size((WIDTH, 24)).columns,
             force_terminal=coloured or is_terminal(stream),
@@ -185,7 +206,6 @@ class Terminal:
             emoji=False,
             highlight=False,
         )
-        stream.flush()
 
     def _write(self, stream: TextIO, text: str) -> None:
         stream.write(text)
@@ -235,10 +255,6 @@ def is_terminal(stream: TextIO) -> bool:
         return stream.isatty()
     except ValueError:  # closed
         return False
-
-
-def _plain_lines(text: str) -> str:
-    return visible(text)
 
 
 def _escape(character: str) -> str:

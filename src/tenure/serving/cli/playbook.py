@@ -1,24 +1,21 @@
-"""The playbook itself: `tenure show`, `apply`, `import`, `export` and `refine`."""
+"""The playbook itself: `tenure show`, `apply` and `refine`."""
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tenure.errors import UnreadableInput, UserError
+from tenure.serving.cli import completion
 from tenure.serving.cli.output import Cell, Column, Terminal, counted, one_line
 from tenure.serving.cli.request import IN_PART, OK, Request, person, read_text
 from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
-    from tenure.learning.exchange import Imported
     from tenure.playbook.delta import Operation, Receipt
     from tenure.playbook.lessons import Lesson
     from tenure.playbook.refine import Plan
@@ -48,21 +45,30 @@ def register(app: typer.Typer) -> None:
         "tenure apply operations.json",
         """echo '[{"op": "PIN", "id": "inv-7k2m9q"}]' | tenure apply -""",
     )
-    add_verb(app, "import", import_, "tenure import playbook.txt", "tenure import AGENTS.md --scope acme/web", "tenure import skillbook.json --dry-run")
-    add_verb(app, "export", export, "tenure export", "tenure export playbook.txt", "tenure export playbook.json --form json")
     add_verb(app, "refine", refine, "tenure refine --dry-run", "tenure refine")
 
 
 def show(
     request: Request,
-    id: Annotated[str | None, typer.Argument(metavar="ID", help="A lesson, or as much of its id as makes it unique.", show_default=False)] = None,
+    id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            help="A lesson, or as much of its id as makes it unique.",
+            show_default=False,
+            autocompletion=completion.lesson_ids,
+        ),
+    ] = None,
     section: Annotated[str | None, typer.Option("--section", metavar="NAME", help="Only this section.")] = None,
     status: Annotated[
-        list[str] | None, typer.Option("--status", metavar="STATUS", help=f"Only lessons that are {', '.join(SHOWN_STATUSES)}.")
+        list[str] | None,
+        typer.Option(
+            "--status", metavar="STATUS", autocompletion=completion.statuses, help=f"Only lessons that are {', '.join(SHOWN_STATUSES)}."
+        ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also those that are held or retired.")] = False,
 ) -> int:
-    """Show the lessons of a scope, or one lesson with all that is known of it."""
+    """Show the lessons, or all that is known of one."""
     terminal = request.terminal
     wanted = _statuses(status)
     with request.reading() as book, book.store.reading(book.scope) as reading:
@@ -92,9 +98,9 @@ def apply(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would become of each operation; write nothing.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if an operation was skipped.")] = False,
 ) -> int:
-    """Change the playbook by hand: the operations of a file, as one delta.
+    """Change the playbook by hand, from a file of operations.
 
-    The file holds {"operations": [{"op": "ADD", "section": "...", "text": "..."}]} or only the list. Each operation
+    All of it is one delta. The file holds {"operations": [{"op": "ADD", "section": "...", "text": "..."}]} or only the list. Each operation
     gets a receipt; one that cannot be carried out does not touch the others.
     """
     terminal = request.terminal
@@ -117,103 +123,15 @@ def apply(
     return IN_PART if strict and skipped else OK
 
 
-def import_(
-    request: Request,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A playbook in any known form; - for stdin.", show_default=False)],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; write nothing.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if something in the file was skipped.")] = False,
-) -> int:
-    """Bring in a playbook of another tool, or an export, as one delta.
-
-    Reads ACE text and JSON, Skillbook JSON, Markdown lists of rules (AGENTS.md, CLAUDE.md) and own exports, told by
-    content. Ids and texts stay as they are; nothing is merged but what is there already.
-    """
-    from tenure.learning.exchange import bring_in, counted as counted_import, import_delta
-    from tenure.playbook.apply import fold_in
-    from tenure.playbook.foreign import read_foreign
-
-    text = read_text(file, request.terminal, what="playbook")
-    name = "stdin" if file == "-" else Path(file).name
-    try:
-        found = read_foreign(text)
-    except UnreadableInput as exc:
-        raise UnreadableInput(f"{name}: {exc}") from exc
-    author = f"import:{name}"
-    if dry_run:
-        with request.reading() as book, book.store.reading(book.scope) as reading:
-            delta, there = import_delta(reading, found, id=book.ids.next(reading.newest_delta_id()), at=book.clock.now(), author=author)
-            imported = counted_import(found, delta, fold_in(reading, delta).receipts, there)
-    else:
-        with request.writing() as book, book.store.writing(book.scope) as work:
-            imported = bring_in(work, found, ids=book.ids, at=book.clock.now(), author=author)
-    if request.as_json:
-        request.terminal.document(
-            {
-                "added": imported.added,
-                "merged": imported.merged,
-                "held": imported.held,
-                "skipped": imported.skipped,
-                "changed": imported.changed,
-                "reasons": list(imported.reasons),
-                "form": found.form,
-                "file": name,
-                "raised": imported.raised,
-                "version": imported.version,
-                "scope": book.scope,
-                **({"dry_run": True} if dry_run else {}),
-            }
-        )
-    else:
-        _show_imported(request, imported, name, found.form, dry_run=dry_run)
-    return IN_PART if strict and imported.skipped else OK
-
-
-def export(
-    request: Request,
-    file: Annotated[str | None, typer.Argument(metavar="FILE", help="Where to write; without it, or with -, to stdout.", show_default=False)] = None,
-    form: Annotated[
-        str | None, typer.Option("--form", metavar="FORM", help="ace (readable, live lessons) or json (everything). Else told by FILE's ending.")
-    ] = None,
-) -> int:
-    """Write the playbook out, for people, other tools or another database.
-
-    Secrets are taken out once more on the way. A file is replaced whole or not at all.
-    """
-    from tenure.learning.exchange import written
-
-    terminal = request.terminal
-    target = None if file in (None, "-") else Path(str(file))
-    chosen = form or ("json" if target is not None and target.suffix.lower() == ".json" else "ace")
-    if chosen not in ("ace", "json"):
-        raise UserError(f"There is no form '{form}'. Use ace or json.")
-    if target is not None and target.is_dir():
-        raise UserError(f"'{file}' is a folder. Name a file in it, such as {target / 'playbook.txt'}")
-    with request.reading() as book:
-        playbook = book.playbook
-        text = written(playbook, "json" if chosen == "json" else "ace")
-    lessons = len(playbook.lessons) if chosen == "ace" else len(playbook.every_lesson)
-    if target is None:
-        if request.as_json:
-            terminal.document({"form": chosen, "lessons": lessons, "text": text, "scope": book.scope})
-        else:
-            terminal.text(text)
-        return OK
-    size = _replace_file(target, text)
-    if request.as_json:
-        terminal.document({"form": chosen, "lessons": lessons, "file": str(target), "bytes": size, "scope": book.scope})
-    else:
-        terminal.say(f"Wrote {counted(lessons, 'lesson')} to {target} ({size:,} bytes). Read them back: tenure import {target}")
-    return OK
-
-
 def refine(
     request: Request, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, with reasons.")] = False
 ) -> int:
-    """Merge lessons that say the same, and retire the least useful where a bound is passed.
+    """Merge duplicates, and keep the playbook in its bounds.
 
-    It is one delta, and can be rolled back. Only learned lessons are ever retired; pinned ones stay.
+    Lessons that say the same become one; where a bound is passed, the least useful are retired: only learned ones, and
+    none that is pinned. All of it is one delta that can be rolled back.
     """
-    with (request.reading() if dry_run else request.writing()) as book:
+    with request.reading() if dry_run else request.writing() as book:
         plan, receipts = book.refine(dry_run=dry_run)
         with book.store.reading(book.scope) as reading:
             texts = {lesson.id: lesson for lesson in map(reading.lesson, _ids_of(plan)) if lesson is not None}
@@ -297,11 +215,11 @@ def _operations_in(text: str, name: str) -> list[object]:
     except RecursionError as exc:
         raise UnreadableInput(f"{name} is nested too deeply to be operations.") from exc
     except ValueError as exc:
-        raise UnreadableInput(f"{name} is not JSON: {exc}. It should hold {{\"operations\": [...]}}") from exc
+        raise UnreadableInput(f'{name} is not JSON: {exc}. It should hold {{"operations": [...]}}') from exc
     entries = held.get("operations") if isinstance(held, dict) else held
     if not isinstance(entries, list):
         has = f"an object with {', '.join(map(repr, list(held)[:6])) or 'nothing'}" if isinstance(held, dict) else "no list"
-        raise UnreadableInput(f"{name} holds no operations: it is {has}. It should hold {{\"operations\": [...]}} or the list alone.")
+        raise UnreadableInput(f'{name} holds no operations: it is {has}. It should hold {{"operations": [...]}} or the list alone.')
     return entries
 
 
@@ -343,9 +261,7 @@ def _carry_out(request: Request, operations: Sequence[Operation], *, dry_run: bo
     return admitted.version, f"Raised {' and '.join(raised)}, to hold what you put in." if raised else "", admitted.receipts
 
 
-def _show_receipts(
-    request: Request, receipts: Sequence[tuple[str, Receipt]], version: int | None, raised: str, *, dry_run: bool
-) -> None:
+def _show_receipts(request: Request, receipts: Sequence[tuple[str, Receipt]], version: int | None, raised: str, *, dry_run: bool) -> None:
     terminal = request.terminal
     styles = {"applied": "green", "merged": "green", "held": "yellow", "skipped": "red"}
     rows: list[Sequence[Cell]] = [
@@ -362,66 +278,9 @@ def _show_receipts(
     elif version is None:
         terminal.say("Nothing was changed." if rows else "There was no operation in it.")
     else:
-        terminal.say(f"This is version {version}. See it: {request.command('show')}   Undo it: {request.command(f'rollback {version - 1}')}")
-
-
-# -- import and export -------------------------------------------------------------------------------
-
-
-def _show_imported(request: Request, imported: Imported, name: str, form: str, *, dry_run: bool) -> None:
-    terminal = request.terminal
-    rows = [
-        ("added", f"{imported.added:,}", "new lessons"),
-        ("merged", f"{imported.merged:,}", "were there already"),
-        ("held", f"{imported.held:,}", "wait for a review"),
-        ("changed", f"{imported.changed:,}", "other operations carried out"),
-        ("skipped", f"{imported.skipped:,}", "could not be used"),
-    ]
-    terminal.heading(f"{'Would be imported' if dry_run else 'Imported'} from {name} ({form})")
-    kept = [row for row in rows if row[0] in ("added", "merged") or row[1] != "0"]
-    terminal.table([Column(title=""), Column(title="", right=True), Column(title="", wraps=True)], kept, headed=False)
-    for reason in imported.reasons[:NAMED]:
-        terminal.warn(reason)
-    if len(imported.reasons) > NAMED:
-        terminal.say(f"  and {len(imported.reasons) - NAMED:,} more (--json has all)")
-    if imported.raised:
-        terminal.say(imported.raised)
-    if dry_run:
-        terminal.say("Nothing was written. To do it, leave out --dry-run.")
-    elif imported.version is None:
-        terminal.say("Nothing was changed: all of it was there already." if imported.merged else "Nothing was changed.")
-    else:
-        undo = request.command(f"rollback {imported.version - 1}")
-        terminal.say(f"This is version {imported.version}. See it: {request.command('show')}   Undo it: {undo}")
-
-
-def _replace_file(target: Path, text: str) -> int:
-    """Write a file so that readers see the old one or the new one, whole; gives its size in bytes."""
-    raw = text.encode("utf-8", "surrogatepass")
-    real = target.resolve()
-    try:
-        handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.", suffix=".new")
-    except OSError as exc:
-        why = "does not exist" if isinstance(exc, FileNotFoundError) else f"cannot be written to: {(exc.strerror or str(exc)).lower()}"
-        raise UserError(f"Folder '{real.parent}' {why}.") from exc
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, real.stat().st_mode & 0o777 if real.exists() else 0o666 & ~_umask())
-        os.replace(name, real)
-    except OSError as exc:
-        Path(name).unlink(missing_ok=True)
-        raise UserError(f"File '{target}' cannot be written: {(exc.strerror or str(exc)).lower()}.") from exc
-    return len(raw)
-
-
-def _umask() -> int:
-    # There is no other way to ask for it.
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
+        terminal.say(
+            f"This is version {version}. See it: {request.command('show')}   Undo it: {request.command(f'rollback {version - 1}')}"
+        )
 
 
 # -- refine ------------------------------------------------------------------------------------------
@@ -442,14 +301,21 @@ def _show_plan(request: Request, plan: Plan, lessons: dict[str, Lesson], version
         text = one_line(lessons[eviction.id].text, 120) if eviction.id in lessons else ""
         rows.append(("retire", eviction.id, "", [(text, ""), (f"\n{eviction.reason}", "dim")]))
     if rows:
-        columns = [Column(title=""), Column(title="lesson", style="cyan"), Column(title="into", style="cyan"), Column(title="why", wraps=True)]
+        columns = [
+            Column(title=""),
+            Column(title="lesson", style="cyan"),
+            Column(title="into", style="cyan"),
+            Column(title="why", wraps=True),
+        ]
         terminal.table(columns, rows)
     for sentence in plan.over:
         terminal.warn(sentence)
     if not rows:
         terminal.say(f"Nothing to merge, and the bounds are kept: {plan.tokens_before:,} tokens in all lessons.")
     elif dry_run:
-        terminal.say(f"From {plan.tokens_before:,} to {plan.tokens_after:,} tokens. Nothing was written. To do it: {request.command('refine')}")
+        terminal.say(
+            f"From {plan.tokens_before:,} to {plan.tokens_after:,} tokens. Nothing was written. To do it: {request.command('refine')}"
+        )
     else:
         undo = f" Undo it: {request.command(f'rollback {version - 1}')}" if version else ""
         terminal.say(f"From {plan.tokens_before:,} to {plan.tokens_after:,} tokens, as version {version}.{undo}")

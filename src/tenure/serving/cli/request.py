@@ -47,14 +47,19 @@ class Request:
         return " ".join(["tenure", words, *given])
 
     @contextmanager
-    def reading(self) -> Iterator[Tenure]:
-        """The playbook, to look at. A database that is not there is not made: it reads as an empty one."""
+    def reading(self, *, tell: bool = True) -> Iterator[Tenure]:
+        """The playbook, to look at. A database that is not there is not made: it reads as an empty one.
+
+        Args:
+            tell: whether to say that it is not there.
+        """
         from tenure.settings import database_url
 
         url = database_url(self.db)
         path = database_file(url)
         if path is not None and not path.exists():
-            self.terminal.warn(f"There is no database at {path} yet. What first writes to it makes it: {self.command('learn PATH')}")
+            if tell:
+                self.terminal.warn(f"There is no database at {path} yet. What first writes to it makes it: {self.command('learn PATH')}")
             url = "memory://"
         with self._opened(url) as book:
             yield book

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tenure.playbook.lessons import Lesson, Tallies, short_ids
+from tenure.playbook.lessons import Evidence, Lesson, Tallies, short_ids
 from tenure.serving.cli.output import Cell, Column, Terminal, counted, local_time, one_line
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ _COLUMNS = (
     Column(title="id", style="cyan"),
     Column(title="lesson", wraps=True),
     Column(title="status"),
-    Column(title="runs", right=True),
-    Column(title="helped", right=True),
-    Column(title="harmed", right=True),
+    Column(title="runs", right=True, optional=True),
+    Column(title="helped", right=True, optional=True),
+    Column(title="harmed", right=True, optional=True),
 )
 
 
@@ -36,6 +36,7 @@ def lesson_table(terminal: Terminal, lessons: Sequence[Lesson], ids: dict[str, s
     section = None
     for lesson in sorted(lessons, key=lambda one: (one.section, one.id)):
         if lesson.section != section:
+            rows += [("", "", "", "", "", "")] if rows else []
             section = lesson.section
             size = sum(one.section == section for one in lessons)
             rows.append(("", [(section, "bold"), (f"  {counted(size, 'lesson')}", "dim")], "", "", "", ""))
@@ -88,7 +89,7 @@ def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Ru
         ("author", lesson.author),
         ("origin", lesson.origin),
         ("created", local_time(lesson.created)),
-        ("updated", local_time(lesson.updated) if lesson.updated != lesson.created else ""),
+        ("updated", local_time(lesson.updated) if local_time(lesson.updated) != local_time(lesson.created) else ""),
         ("merged from", ", ".join(lesson.merged)),
     ]
     facts += [(name, value) for name, value in optional if value]
@@ -96,15 +97,20 @@ def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Ru
     terminal.facts(facts)
     if lesson.evidence:
         terminal.text("\n")
-        evidence_table(terminal, lesson, dict(runs))
+        evidence_table(terminal, lesson.evidence, dict(runs))
 
 
-def evidence_table(terminal: Terminal, lesson: Lesson, runs: dict[str, Run | None]) -> None:
-    """Print the places a lesson rests on, with what stands there."""
+def evidence_table(terminal: Terminal, places: Sequence[Evidence], runs: dict[str, Run | None]) -> None:
+    """Print the places a lesson rests on, with what stands there in the kept runs."""
     rows: list[Sequence[Cell]] = []
-    for place in lesson.evidence:
+    for place in places:
         rows.append((one_line(place.run, 40), str(place.step) if place.step >= 0 else "", place.role, _at(runs.get(place.run), place.step)))
-    columns = [Column(title="evidence: run"), Column(title="step", right=True), Column(title="shows"), Column(title="what stands there", wraps=True)]
+    columns = [
+        Column(title="evidence: run"),
+        Column(title="step", right=True, optional=True),
+        Column(title="shows"),
+        Column(title="what stands there", wraps=True),
+    ]
     terminal.table(columns, rows)
 
 
@@ -132,6 +138,9 @@ def _at(run: Run | None, place: int) -> str:
     step = run.steps[place]
     if step.error:
         return one_line(f"{step.name}: {step.error}", 160)
+    if step.kind == "tool_result" and step.call_id:
+        # What was accepted says more than what came back.
+        step = next((one for one in run.steps[:place] if one.kind == "tool_call" and one.call_id == step.call_id), step)
     if step.arguments:
         given = ", ".join(f"{name}={value}" for name, value in step.arguments.items())
         return one_line(f"{step.name}({given})", 160)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, get_type_hints
@@ -13,32 +14,40 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from tenure.serving.cli import completion
 from tenure.serving.cli.output import COLOURS
 from tenure.serving.cli.request import OK, Request
 
 Db = Annotated[
     str | None,
     typer.Option(
-        "--db", metavar="URL", help="The database: sqlite:///book.db or a file's path. Else TENURE_DB, the project's, the user's.", show_default=False
+        "--db", metavar="URL", help="Database: sqlite:///book.db or a file. Else TENURE_DB, the project's, the user's.", show_default=False
     ),
 ]
 Scope = Annotated[
     str | None,
-    typer.Option("--scope", metavar="PATH", help="The scope, such as acme/finance. Else TENURE_SCOPE, the project's name.", show_default=False),
+    typer.Option("--scope", metavar="PATH", help="Scope, such as acme/finance. Else TENURE_SCOPE, the project's name.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.", show_default=False)]
 Colour = Annotated[
-    str | None, typer.Option("--color", metavar="WHEN", help=f"Colours: {', '.join(COLOURS)}. Else NO_COLOR, FORCE_COLOR.", show_default=False)
+    str | None,
+    typer.Option("--color", metavar="WHEN", autocompletion=completion.colours, help=f"Colours: {', '.join(COLOURS)}.", show_default=False),
 ]
 
 _WITH_STORE: dict[str, Any] = {"db": Db, "scope": Scope, "as_json": Json, "colour": Colour}
 _WITHOUT: dict[str, Any] = {"as_json": Json, "colour": Colour}
 
+_COMMON = frozenset({*_WITH_STORE, "help", "version", "install_completion", "show_completion"})
+
 _SETTINGS = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
 
 
 class Verb(TyperCommand):
-    """A command whose help ends with examples, one a line."""
+    """A command whose help names its own options before the common ones, and ends with examples."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, options and common options."""
+        write_options(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples as they are."""
@@ -46,11 +55,35 @@ class Verb(TyperCommand):
 
 
 class VerbGroup(TyperGroup):
-    """A command with commands below it, and examples."""
+    """A command with commands below it; its help is laid out as that of a `Verb`."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands below, then the options."""
+        self.format_commands(ctx, formatter)
+        write_options(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples as they are."""
         write_examples(self.epilog, formatter)
+
+
+def write_options(command: Any, ctx: Any, formatter: Any) -> None:
+    """List what a command takes: arguments, its own options, then those that all have."""
+    found: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "Common options": []}
+    for param in command.get_params(ctx):
+        record = param.get_help_record(ctx)
+        if record is None:
+            continue
+        name, meaning = record
+        if param.param_type_name == "argument":
+            # What type an argument has is said by its name and meaning.
+            found["Arguments"].append((re.sub(r" <.*>$", "", name), re.sub(r"  \[.*\]$", "", meaning)))
+        else:
+            found["Common options" if param.name in _COMMON else "Options"].append((name, meaning))
+    for title, rows in found.items():
+        if rows:
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
 def write_examples(examples: str | None, formatter: Any) -> None:
@@ -95,9 +128,7 @@ def add_verb(app: typer.Typer, name: str, function: Callable[..., int], *example
     app.command(name, cls=Verb, epilog="\n".join(examples), help=inspect.getdoc(function), context_settings=settings)(command)
 
 
-def add_group(
-    app: typer.Typer, name: str, help: str, *examples: str, default: Callable[[Request], int], store: bool = True
-) -> typer.Typer:
+def add_group(app: typer.Typer, name: str, help: str, *examples: str, default: Callable[[Request], int], store: bool = True) -> typer.Typer:
     """Put a command with commands below it on the command line, and get it to add to.
 
     Args:
@@ -141,7 +172,9 @@ def _declare(command: Callable[..., int], parameters: Sequence[inspect.Parameter
     keyword = inspect.Parameter.KEYWORD_ONLY
     context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
     own = [one.replace(kind=keyword) for one in parameters]
-    added = [inspect.Parameter(name, keyword, default=False if name == "as_json" else None, annotation=kind) for name, kind in options.items()]
+    added = [
+        inspect.Parameter(name, keyword, default=False if name == "as_json" else None, annotation=kind) for name, kind in options.items()
+    ]
     signature = inspect.Signature([context, *own, *added], return_annotation=int)
     command.__signature__ = signature  # type: ignore[attr-defined]
     command.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}

@@ -1,0 +1,104 @@
+"""Measurements: `tenure bench list` and `run`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tenure.errors import UserError
+from tenure.serving.cli import completion
+from tenure.serving.cli.output import Cell, Column
+from tenure.serving.cli.request import OK, Request, existing
+from tenure.serving.cli.verbs import add_group, add_verb
+
+if TYPE_CHECKING:
+    from tenure.evaluation.benches import Bench
+
+
+def register(app: typer.Typer) -> None:
+    """Put the commands on the command line."""
+    group = add_group(
+        app,
+        "bench",
+        "Measure what lessons do, on your own runs.",
+        "tenure bench list",
+        "tenure bench run recurrence --data runs.json",
+        default=list_,
+        store=False,
+    )
+    add_verb(group, "list", list_, "tenure bench list", store=False)
+    add_verb(
+        group,
+        "run",
+        run,
+        "tenure bench run recurrence --data runs.json",
+        "tenure bench run recurrence --data runs.json --budget 500 --json",
+        store=False,
+    )
+
+
+def list_(request: Request) -> int:
+    """List what can be measured."""
+    from tenure.evaluation.benches import BENCHES
+
+    if request.as_json:
+        found = [{"name": bench.name, "measures": bench.measures, "needs_data": bench.needs_data} for bench in BENCHES.values()]
+        request.terminal.document({"benches": found})
+        return OK
+    rows: list[Sequence[Cell]] = [(bench.name, bench.measures, "--data FILE" if bench.needs_data else "") for bench in BENCHES.values()]
+    request.terminal.table([Column(title="bench", style="cyan"), Column(title="measures", wraps=True), Column(title="needs")], rows)
+    return OK
+
+
+def run(
+    request: Request,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="What to measure. See: tenure bench list", show_default=False, autocompletion=completion.bench_names
+        ),
+    ],
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="FILE", help="The runs to measure on, in any form that learn reads.")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", metavar="N", min=1, help="Tokens of each context. Else the bench's own.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of random draws.")] = 0,
+) -> int:
+    """Run a measurement. Nothing is written to your database."""
+    bench = _bench(name)
+    path = existing([data])[0] if data is not None else None
+    if path is not None and path.is_dir():
+        raise UserError(f"'{data}' is a folder. Name a file with runs.")
+    if path is None and bench.needs_data:
+        raise UserError(f"Bench '{name}' needs runs to measure on: tenure bench run {name} --data FILE")
+    with request.terminal.progress("Measuring", None):
+        found = bench.run(path, budget, seed)
+    if request.as_json:
+        request.terminal.document(found)
+        return OK
+    request.terminal.table(
+        [Column(title="figure"), Column(title="value", right=True)], [(key, _shown(value)) for key, value in found.items()]
+    )
+    return OK
+
+
+def _bench(name: str) -> Bench:
+    import difflib
+
+    from tenure.evaluation.benches import BENCHES
+
+    if name not in BENCHES:
+        near = difflib.get_close_matches(name, BENCHES, 1)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise UserError(f"There is no bench '{name}'.{hint} See: tenure bench list")
+    return BENCHES[name]
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "none to count"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

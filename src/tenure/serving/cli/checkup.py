@@ -1,0 +1,214 @@
+"""What `tenure doctor` looks at, as a list of findings."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from tenure.errors import TenureError
+from tenure.serving.cli.output import counted
+from tenure.serving.cli.request import Request, database_file
+from tenure.version import VERSION
+
+if TYPE_CHECKING:
+    from tenure.wiring import Tenure
+
+State = Literal["ok", "note", "wrong"]
+
+EXTRAS: Mapping[str, tuple[str, str]] = {"models": ("pydantic_ai", "pydantic-ai-slim")}
+"""Each extra with a module and a distribution that it brings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One finding.
+
+    Attributes:
+        name: what was looked at.
+        state: `ok`, `note` (fine, but worth knowing) or `wrong`.
+        said: what was found, in a sentence or a few words.
+    """
+
+    name: str
+    state: State
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """All findings.
+
+    Attributes:
+        checks: in the order in which they are shown.
+        facts: the same for programs.
+    """
+
+    checks: tuple[Check, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def wrong(self) -> tuple[Check, ...]:
+        """Findings that need mending."""
+        return tuple(check for check in self.checks if check.state == "wrong")
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.wrong
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, for programs."""
+        checks = [asdict(check) for check in self.checks]
+        return {"ok": self.sound, **self.facts, "problems": [check.said for check in self.wrong], "checks": checks}
+
+
+def examine(request: Request) -> Checkup:
+    """Look at the installation, and at the database if there is one; nothing is made or changed."""
+    facts: dict[str, Any] = {"version": VERSION, "python": platform.python_version(), "extras": {name: _installed(name) for name in EXTRAS}}
+    checks = [
+        Check(name="tenure", state="ok", said=f"{VERSION} on Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+    ]
+    checks.append(_search_check())
+    for name, (_, distribution) in EXTRAS.items():
+        there = _installed(name)
+        said = (
+            f"installed ({distribution} {importlib.metadata.version(distribution)})"
+            if there
+            else f"not installed; pip install 'tenure[{name}]'"
+        )
+        checks.append(Check(name=f"extra {name}", state="ok" if there else "note", said=said))
+    checks += _database_checks(request, facts)
+    return Checkup(checks=tuple(checks), facts=facts)
+
+
+def _installed(extra: str) -> bool:
+    return importlib.util.find_spec(EXTRAS[extra][0]) is not None
+
+
+def _search_check() -> Check:
+    connection = sqlite3.connect(":memory:")
+    try:
+        options = {row[0] for row in connection.execute("PRAGMA compile_options")}
+    finally:
+        connection.close()
+    if "ENABLE_FTS5" in options:
+        return Check(name="SQLite", state="ok", said=f"{sqlite3.sqlite_version}, with full-text search (FTS5)")
+    return Check(
+        name="SQLite", state="wrong", said=f"{sqlite3.sqlite_version} was built without FTS5, which search needs. Use another Python build."
+    )
+
+
+def _database_checks(request: Request, facts: dict[str, Any]) -> Iterator[Check]:
+    from tenure.settings import database_url
+
+    try:
+        url = database_url(request.db)
+        path = database_file(url)
+        facts["database"] = {"url": url, "exists": path is None or path.exists()}
+        if path is not None and not path.exists():
+            yield Check(name="database", state="note", said=f"{path} is not there yet; what first writes to it makes it")
+            with request.reading(tell=False) as book:
+                yield from _model_checks(book, facts)
+            return
+        with request.reading() as book:
+            yield from _file_checks(book, path, facts)
+            yield from _model_checks(book, facts)
+            yield from _scope_checks(request, book, facts)
+    except TenureError as exc:
+        yield Check(name="database", state="wrong", said=str(exc))
+
+
+def _file_checks(book: Tenure, path: Path | None, facts: dict[str, Any]) -> Iterator[Check]:
+    from tenure.stores.migrations import HEAD
+
+    facts["database"]["schema"] = HEAD
+    if path is None:
+        yield Check(name="database", state="note", said=f"{book.store.url}; nothing in it outlives the process")
+        return
+    size = sum(part.stat().st_size for part in (path, Path(f"{path}-wal")) if part.exists())
+    facts["database"]["bytes"] = size
+    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    said = f"{path} ({size / 1_000_000:.1f} MB, schema {HEAD})"
+    yield Check(
+        name="database", state="ok" if writable else "wrong", said=said if writable else f"{said} or its folder cannot be written to"
+    )
+    check_file = getattr(book.store, "check_file", None)
+    problems = list(check_file()) if check_file is not None else []
+    facts["database"]["integrity"] = problems or "ok"
+    if problems:
+        yield Check(name="integrity", state="wrong", said="; ".join(problems[:5]))
+    else:
+        yield Check(name="integrity", state="ok", said="the file is sound")
+
+
+def _model_checks(book: Tenure, facts: dict[str, Any]) -> Iterator[Check]:
+    settings = book.settings()
+    model, base_url = settings.text("model"), settings.text("base_url")
+    facts["model"] = {"name": model or None, "base_url": base_url or None, "source": settings.sources["model"] if model else None}
+    facts["embedder"] = None
+    if not model:
+        yield Check(
+            name="model", state="ok", said="none: lessons are learned by plain code. Set one: tenure config set model openai:gpt-4o-mini"
+        )
+    elif not _installed("models"):
+        yield Check(name="model", state="wrong", said=f"{model} is set, but the extra is not installed: pip install 'tenure[models]'")
+    else:
+        yield _opened(model, base_url, settings.sources["model"])
+    yield Check(name="embedder", state="ok", said="none: keyword search")
+
+
+def _opened(model: str, base_url: str, source: str) -> Check:
+    """Whether a model can be opened; nothing is sent to it."""
+    from tenure.providers.models import open_model
+
+    at = f" at {base_url}" if base_url else ""
+    try:
+        open_model(model, base_url=base_url or None).close()
+    except TenureError as exc:
+        return Check(name="model", state="wrong", said=f"{exc} (set by: {source})")
+    return Check(name="model", state="ok", said=f"{model}{at} (set by: {source}); it was not called")
+
+
+def _scope_checks(request: Request, book: Tenure, facts: dict[str, Any]) -> Iterator[Check]:
+    scopes = list(book.store.scopes())
+    broken: dict[str, list[str]] = {}
+    for scope in scopes:
+        with book.store.reading(scope) as reading:
+            problems = list(reading.verify_ledger())
+        if problems:
+            broken[scope] = problems
+    facts["scopes"], facts["ledger"] = scopes, broken or "ok"
+    if broken:
+        named = "; ".join(f"{scope}: {problems[0]}" for scope, problems in list(broken.items())[:3])
+        yield Check(name="ledger", state="wrong", said=f"{counted(len(broken), 'chain')} broken. {named}")
+    else:
+        yield Check(name="ledger", state="ok", said=f"the chains of {counted(len(scopes), 'scope')} are whole")
+    with book.store.reading(book.scope) as reading:
+        counts = dict(reading.counts())
+        pending, failed = len(reading.unlearned(limit=10_000)), len(reading.failed_replies())
+    facts |= {"scope": book.scope, "counts": counts, "pending": pending, "held": counts["open"], "failed_replies": failed}
+    said = (
+        f"{book.scope}: {counted(counts['runs'], 'run')}, {counted(counts['live'], 'lesson')} in use, {counted(counts['deltas'], 'delta')}"
+    )
+    yield Check(name="scope", state="ok", said=said)
+    if pending:
+        yield Check(
+            name="pending",
+            state="note",
+            said=f"{counted(pending, 'run')} kept but not learned. Learn: {request.command('learn --pending')}",
+        )
+    if counts["open"]:
+        yield Check(
+            name="held", state="note", said=f"{counted(counts['open'], 'change')} for review. See: {request.command('review list')}"
+        )
+    if failed:
+        yield Check(
+            name="failed replies", state="note", said=f"{failed} of a model could not be used; learning those runs again tries again"
+        )

@@ -1,0 +1,79 @@
+"""`tenure context`: what an agent would be shown for a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tenure.errors import UserError
+from tenure.serving.cli.output import Column, one_line
+from tenure.serving.cli.request import OK, Request, read_text
+from tenure.serving.cli.verbs import add_verb
+
+if TYPE_CHECKING:
+    from tenure.learning.recall import Context
+
+
+def register(app: typer.Typer) -> None:
+    """Put the command on the command line."""
+    add_verb(
+        app,
+        "context",
+        context,
+        'tenure context "reconcile invoice 7"',
+        'tenure context "reconcile invoice 7" --budget 500 --explain',
+        "tenure context - < task.txt",
+    )
+
+
+def context(
+    request: Request,
+    task: Annotated[str, typer.Argument(metavar="TASK", help="What the agent is asked to do; - reads it from stdin.", show_default=False)],
+    budget: Annotated[int | None, typer.Option("--budget", metavar="N", help="Tokens in all. Else the setting context.tokens.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each lesson is in it.")] = False,
+    bill: Annotated[bool, typer.Option("--bill", help="Say what each part costs in tokens.")] = False,
+) -> int:
+    """Print what an agent would be shown for a task.
+
+    The text is meant for the prompt: lessons that hold in general, then those for this task, within a budget of tokens.
+    """
+    terminal = request.terminal
+    text = read_text("-", terminal, what="task") if task == "-" else task
+    if not text.strip():
+        raise UserError("The task is empty. Say what the agent is asked to do: tenure context TASK")
+    with request.reading() as book:
+        found = book.context(text, budget=budget)
+    if request.as_json:
+        from tenure.serving.wire import context_json
+
+        terminal.document({**context_json(found), "scope": book.scope})
+        return OK
+    terminal.text(found.text)
+    if not found.text:
+        terminal.say(f"There is nothing to show for this task yet. Learn from runs: {request.command('learn PATH')}")
+    if explain:
+        _explain(request, found)
+    if bill:
+        rows = [(part, f"{tokens:,}") for part, tokens in found.parts.items()]
+        terminal.text("" if not found.text else "\n")
+        terminal.table([Column(title="part"), Column(title="tokens", right=True)], [*rows, ("in all", f"{found.tokens:,}")])
+    return OK
+
+
+def _explain(request: Request, found: Context) -> None:
+    from tenure.playbook.lessons import short_ids
+
+    columns = [
+        Column(title="lesson"),
+        Column(title="part"),
+        Column(title="fits the task", right=True),
+        Column(title="sure to help", right=True),
+        Column(title="tokens", right=True),
+    ]
+    ids = short_ids(found.lessons)
+    rows = [(ids[why.id], why.part, f"{why.relevance:.2f}", f"{why.usefulness:.2f}", f"{why.tokens:,}") for why in found.why]
+    request.terminal.text("" if not found.text else "\n")
+    request.terminal.table(columns, rows)
+    if found.cases:
+        request.terminal.text(f"Whole runs in it: {', '.join(map(one_line, found.cases))}")

@@ -1,0 +1,191 @@
+"""Playbooks in and out: `tenure import` and `export`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tenure.errors import UnreadableInput, UserError
+from tenure.serving.cli import completion
+from tenure.serving.cli.output import Column, counted
+from tenure.serving.cli.request import IN_PART, OK, Request, read_text
+from tenure.serving.cli.verbs import add_verb
+
+if TYPE_CHECKING:
+    from tenure.learning.exchange import Imported
+
+NAMED = 10
+"""Reasons named on the terminal; `--json` has all."""
+
+
+def register(app: typer.Typer) -> None:
+    """Put the commands on the command line."""
+    add_verb(
+        app,
+        "import",
+        import_,
+        "tenure import playbook.txt",
+        "tenure import AGENTS.md --scope acme/web",
+        "tenure import skillbook.json --dry-run",
+    )
+    add_verb(app, "export", export, "tenure export", "tenure export playbook.txt", "tenure export playbook.json --form json")
+
+
+def import_(
+    request: Request,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A playbook in any known form; - for stdin.", show_default=False)],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; write nothing.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if something in the file was skipped.")] = False,
+) -> int:
+    """Bring in a playbook of another tool, or an export.
+
+    All of it is one delta. Reads ACE text and JSON, Skillbook JSON, Markdown lists of rules (AGENTS.md, CLAUDE.md) and own exports, told by
+    content. Ids and texts stay as they are; nothing is merged but what is there already.
+    """
+    from tenure.learning.exchange import bring_in, import_delta
+    from tenure.learning.exchange import counted as counted_import
+    from tenure.playbook.apply import fold_in
+    from tenure.playbook.foreign import read_foreign
+
+    text = read_text(file, request.terminal, what="playbook")
+    name = "stdin" if file == "-" else Path(file).name
+    try:
+        found = read_foreign(text)
+    except UnreadableInput as exc:
+        raise UnreadableInput(f"{name}: {exc}") from exc
+    author = f"import:{name}"
+    if dry_run:
+        with request.reading() as book, book.store.reading(book.scope) as reading:
+            delta, there = import_delta(reading, found, id=book.ids.next(reading.newest_delta_id()), at=book.clock.now(), author=author)
+            imported = counted_import(found, delta, fold_in(reading, delta).receipts, there)
+    else:
+        with request.writing() as book, book.store.writing(book.scope) as work:
+            imported = bring_in(work, found, ids=book.ids, at=book.clock.now(), author=author)
+    if request.as_json:
+        request.terminal.document(
+            {
+                "added": imported.added,
+                "merged": imported.merged,
+                "held": imported.held,
+                "skipped": imported.skipped,
+                "changed": imported.changed,
+                "reasons": list(imported.reasons),
+                "form": found.form,
+                "file": name,
+                "raised": imported.raised,
+                "version": imported.version,
+                "scope": book.scope,
+                **({"dry_run": True} if dry_run else {}),
+            }
+        )
+    else:
+        _show_imported(request, imported, name, found.form, dry_run=dry_run)
+    return IN_PART if strict and imported.skipped else OK
+
+
+def export(
+    request: Request,
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE", help="Where to write; without it, or with -, to stdout.", show_default=False)
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--form",
+            metavar="FORM",
+            autocompletion=completion.export_forms,
+            help="ace (readable, live lessons) or json (everything). Else told by FILE's ending.",
+        ),
+    ] = None,
+) -> int:
+    """Write the playbook to a file or to stdout.
+
+    For people, for other tools, or for another database.
+    Secrets are taken out once more on the way. A file is replaced whole or not at all.
+    """
+    from tenure.learning.exchange import written
+
+    terminal = request.terminal
+    target = None if file in (None, "-") else Path(str(file))
+    chosen = form or ("json" if target is not None and target.suffix.lower() == ".json" else "ace")
+    if chosen not in ("ace", "json"):
+        raise UserError(f"There is no form '{form}'. Use ace or json.")
+    if target is not None and target.is_dir():
+        raise UserError(f"'{file}' is a folder. Name a file in it, such as {target / 'playbook.txt'}")
+    with request.reading() as book:
+        playbook = book.playbook
+        text = written(playbook, "json" if chosen == "json" else "ace")
+    lessons = len(playbook.lessons) if chosen == "ace" else len(playbook.every_lesson)
+    if target is None:
+        if request.as_json:
+            terminal.document({"form": chosen, "lessons": lessons, "text": text, "scope": book.scope})
+        else:
+            terminal.text(text)
+        return OK
+    size = _replace_file(target, text)
+    if request.as_json:
+        terminal.document({"form": chosen, "lessons": lessons, "file": str(target), "bytes": size, "scope": book.scope})
+    else:
+        terminal.say(f"Wrote {counted(lessons, 'lesson')} to {target} ({size:,} bytes). Read them back: tenure import {target}")
+    return OK
+
+
+def _show_imported(request: Request, imported: Imported, name: str, form: str, *, dry_run: bool) -> None:
+    terminal = request.terminal
+    rows = [
+        ("added", f"{imported.added:,}", "new lessons"),
+        ("merged", f"{imported.merged:,}", "were there already"),
+        ("held", f"{imported.held:,}", "wait for a review"),
+        ("changed", f"{imported.changed:,}", "other operations carried out"),
+        ("skipped", f"{imported.skipped:,}", "could not be used"),
+    ]
+    terminal.heading(f"{'Would be imported' if dry_run else 'Imported'} from {name} ({form})")
+    kept = [row for row in rows if row[0] in ("added", "merged") or row[1] != "0"]
+    terminal.table([Column(title=""), Column(title="", right=True), Column(title="", wraps=True)], kept, headed=False)
+    for reason in imported.reasons[:NAMED]:
+        terminal.warn(reason)
+    if len(imported.reasons) > NAMED:
+        terminal.say(f"  and {len(imported.reasons) - NAMED:,} more (--json has all)")
+    if imported.raised:
+        terminal.say(imported.raised)
+    if dry_run:
+        terminal.say("Nothing was written. To do it, leave out --dry-run.")
+    elif imported.version is None:
+        terminal.say("Nothing was changed: all of it was there already." if imported.merged else "Nothing was changed.")
+    else:
+        undo = request.command(f"rollback {imported.version - 1}")
+        terminal.say(f"This is version {imported.version}. See it: {request.command('show')}   Undo it: {undo}")
+
+
+def _replace_file(target: Path, text: str) -> int:
+    """Write a file so that readers see the old one or the new one, whole; gives its size in bytes."""
+    import tempfile
+
+    raw = text.encode("utf-8", "surrogatepass")
+    real = target.resolve()
+    try:
+        handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.", suffix=".new")
+    except OSError as exc:
+        why = "does not exist" if isinstance(exc, FileNotFoundError) else f"cannot be written to: {(exc.strerror or str(exc)).lower()}"
+        raise UserError(f"Folder '{real.parent}' {why}.") from exc
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, real.stat().st_mode & 0o777 if real.exists() else 0o666 & ~_umask())
+        os.replace(name, real)
+    except OSError as exc:
+        Path(name).unlink(missing_ok=True)
+        raise UserError(f"File '{target}' cannot be written: {(exc.strerror or str(exc)).lower()}.") from exc
+    return len(raw)
+
+
+def _umask() -> int:
+    # There is no other way to ask for it.
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

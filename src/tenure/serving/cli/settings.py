@@ -1,0 +1,219 @@
+"""How things stand and what is set: `tenure config`, `doctor`, `status` and `version`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from tenure.errors import SettingError
+from tenure.serving.cli import completion
+from tenure.serving.cli.output import Cell, Column, counted, local_time, money
+from tenure.serving.cli.request import FAILED, OK, Request, database_file
+from tenure.serving.cli.verbs import add_group, add_verb
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A setting, such as context.tokens. See all: tenure config",
+        show_default=False,
+        autocompletion=completion.setting_names,
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Put the commands on the command line."""
+    add_verb(app, "status", status, "tenure status", "tenure status --json")
+    group = add_group(
+        app,
+        "config",
+        "Show and change the settings of a scope.",
+        "tenure config",
+        "tenure config set spend.tokens_per_day 500000",
+        "tenure config unset model",
+        default=list_,
+    )
+    add_verb(group, "list", list_, "tenure config list")
+    add_verb(group, "get", get, "tenure config get context.tokens")
+    add_verb(group, "set", set_, "tenure config set context.tokens 8000", "tenure config set model openai:gpt-4o-mini")
+    add_verb(group, "unset", unset, "tenure config unset context.tokens")
+    add_verb(app, "doctor", doctor, "tenure doctor", "tenure doctor --json")
+    add_verb(app, "version", version, "tenure version", store=False)
+
+
+def list_(request: Request) -> int:
+    """List every setting with its value, where that comes from, and what it means."""
+    from tenure.settings import SETTINGS
+
+    with request.reading() as book:
+        settings = book.settings()
+    if request.as_json:
+        found = [
+            {
+                "name": name,
+                "value": settings.values[name],
+                "source": settings.sources[name],
+                "default": setting.default,
+                "variable": setting.variable,
+                "meaning": setting.meaning,
+            }
+            for name, setting in SETTINGS.items()
+        ]
+        request.terminal.document({"settings": found, "scope": book.scope})
+        return OK
+    rows: list[Sequence[Cell]] = []
+    for name, setting in SETTINGS.items():
+        own = settings.sources[name] != "default"
+        rows.append((name, [(settings.values[name] or "(none)", "bold" if own else "")], settings.sources[name], setting.meaning))
+    columns = [Column(title="setting", style="cyan"), Column(title="value"), Column(title="from"), Column(title="meaning", wraps=True)]
+    request.terminal.table(columns, rows)
+    request.terminal.say(f"Settings of scope {book.scope}. Change one: {request.command('config set NAME VALUE')}")
+    return OK
+
+
+def get(request: Request, name: Name) -> int:
+    """Print one setting."""
+    _known(name)
+    with request.reading() as book:
+        settings = book.settings()
+    if request.as_json:
+        request.terminal.document({"name": name, "value": settings.values[name], "source": settings.sources[name], "scope": book.scope})
+    else:
+        request.terminal.text(f"{settings.values[name]}\n")
+    return OK
+
+
+def set_(
+    request: Request,
+    name: Name,
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="Its new value, for this scope.", show_default=False)],
+) -> int:
+    """Set one setting, for this scope."""
+    _known(name)
+    with request.writing() as book:
+        book.set(name, value)
+        settings = book.settings()
+    if request.as_json:
+        request.terminal.document({"name": name, "value": settings.values[name], "source": settings.sources[name], "scope": book.scope})
+        return OK
+    request.terminal.say(f"{name} = {value} in scope {book.scope}.")
+    if settings.sources[name] != "scope":
+        request.terminal.warn(f"The environment variable {settings.sources[name]} overrides it here: {settings.values[name]}")
+    return OK
+
+
+def unset(request: Request, name: Name) -> int:
+    """Take a scope's own value of a setting back; the default holds again."""
+    _known(name)
+    with request.writing() as book:
+        book.set(name, None)
+        settings = book.settings()
+    if request.as_json:
+        request.terminal.document({"name": name, "value": settings.values[name], "source": settings.sources[name], "scope": book.scope})
+    else:
+        request.terminal.say(f"{name} = {settings.values[name] or '(none)'} ({settings.sources[name]}) in scope {book.scope}.")
+    return OK
+
+
+def status(request: Request) -> int:
+    """Say how a scope stands, in a few lines."""
+    with request.reading() as book, book.store.reading(book.scope) as reading:
+        counts, newest = reading.counts(), reading.version()
+        last = list(reading.ledger(newest_first=True, limit=1))
+        waiting, held, failed = len(reading.unlearned(limit=10_000)), counts["open"], len(reading.failed_replies())
+        spent = book.store.spent(book.scope, book.clock.now().date().isoformat())
+    where = _where(request)
+    if request.as_json:
+        from tenure.serving.wire import counts_json, usage_json
+
+        found = {"scope": book.scope, "database": where, "version": newest, "counts": counts_json(counts), "pending": waiting, "held": held}
+        request.terminal.document(
+            {**found, "failed_replies": failed, "last_change": last[0].delta.time if last else None, "spent_today": usage_json(spent)}
+        )
+        return OK
+    facts: list[tuple[str, Cell]] = [
+        ("scope", book.scope),
+        ("database", where),
+        ("runs", f"{counts['runs']:,}"),
+        ("lessons", f"{counts['live']:,} in use: {counts['active']:,} active, {counts['provisional']:,} provisional"),
+        ("version", f"{newest:,}" + (f", {local_time(last[0].delta.time)} by {last[0].delta.author}" if last else "")),
+    ]
+    if waiting:
+        facts.append(("not learned yet", f"{counted(waiting, 'run')}. Learn them: {request.command('learn --pending')}"))
+    if held:
+        facts.append(("held", f"{counted(held, 'change')}. Review them: {request.command('review list')}"))
+    if failed:
+        facts.append(
+            ("failed replies", f"{counted(failed, 'reply', 'replies')} of a model could not be used; learning those runs again tries again")
+        )
+    if spent.calls:
+        facts.append(
+            (
+                "spent today",
+                f"{counted(spent.calls, 'model call')}, {spent.input_tokens + spent.output_tokens:,} tokens, {money(spent.cost_usd)}",
+            )
+        )
+    request.terminal.facts(facts)
+    return OK
+
+
+def doctor(request: Request) -> int:
+    """Check the installation and the database.
+
+    Says what is installed, which model would be used, and whether the database and its ledger are sound. Exits with 1 if
+    something is wrong.
+    """
+    from tenure.serving.cli.checkup import examine
+
+    found = examine(request)
+    terminal = request.terminal
+    if request.as_json:
+        terminal.document(found.as_json())
+        return OK if found.sound else FAILED
+    marks = {"ok": ("ok", "green"), "note": ("--", "yellow"), "wrong": ("!!", "red")}
+    terminal.table(
+        [Column(title=""), Column(title="", style="bold"), Column(title="", wraps=True)],
+        [([marks[check.state]], check.name, check.said) for check in found.checks],
+        headed=False,
+    )
+    if found.sound:
+        terminal.say("Everything is sound.")
+    else:
+        terminal.fail(f"{counted(len(found.wrong), 'thing')} is wrong: {', '.join(check.name for check in found.wrong)}")
+    return OK if found.sound else FAILED
+
+
+def version(request: Request) -> int:
+    """Print the version."""
+    import platform
+
+    from tenure.version import VERSION
+
+    if request.as_json:
+        request.terminal.document({"version": VERSION, "python": platform.python_version(), "platform": platform.platform(terse=True)})
+    else:
+        request.terminal.text(f"tenure {VERSION} (Python {platform.python_version()}, {platform.system()})\n")
+    return OK
+
+
+def _known(name: str) -> None:
+    import difflib
+
+    from tenure.settings import SETTINGS
+
+    if name not in SETTINGS:
+        last = name.rpartition(".")[2]
+        near = difflib.get_close_matches(name, SETTINGS, 1) or [known for known in SETTINGS if last and last in known]
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise SettingError(f"There is no setting '{name}'.{hint} See all: tenure config")
+
+
+def _where(request: Request) -> str:
+    from tenure.settings import database_url
+
+    url = database_url(request.db)
+    path = database_file(url)
+    return str(path) if path is not None else url
