@@ -89,7 +89,11 @@ class SchemaMismatch(StoreError):
 
 
 class DamagedStore(StoreError):
-    """The database file is damaged. It was set aside, not deleted."""
+    """The database file is damaged. Found while opening it, it was set aside; it is never deleted."""
+
+    def __init__(self, message: str, *, detail: str = "") -> None:
+        self.detail = detail
+        super().__init__(message)
 
 
 class StoreBusy(StoreError):

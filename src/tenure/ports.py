@@ -130,8 +130,6 @@ class TaskAgent(Protocol):
         ...
 
 
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
     """What became of a delta in a store.
@@ -286,7 +284,9 @@ class Reading(View, Protocol):
         """Arrival number of a delta, or none."""
         ...
 
-    def ledger(self, *, after: int = 0, until: int | None = None, newest_first: bool = False, limit: int | None = None) -> Sequence[LedgerEntry]:
+    def ledger(
+        self, *, after: int = 0, until: int | None = None, newest_first: bool = False, limit: int | None = None
+    ) -> Sequence[LedgerEntry]:
         """Deltas with their arrival numbers in a range (`after` excluded, `until` included)."""
         ...
 

@@ -74,21 +74,70 @@ _WHOLE_MOST = 10**12
 SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
-        Setting(name="model", default="", meaning="language model for reflection, such as openai:gpt-4o-mini; empty works without one", check=str, variable="TENURE_MODEL"),
-        Setting(name="base_url", default="", meaning="address of an OpenAI-compatible server for the model", check=str, variable="TENURE_BASE_URL"),
-        Setting(name="context.tokens", default="6000", meaning="tokens a context may have in all, 50 to 1000000", check=_whole(50, 1_000_000), variable="TENURE_BUDGET"),
+        Setting(
+            name="model",
+            default="",
+            meaning="language model for reflection, such as openai:gpt-4o-mini; empty works without one",
+            check=str,
+            variable="TENURE_MODEL",
+        ),
+        Setting(
+            name="base_url",
+            default="",
+            meaning="address of an OpenAI-compatible server for the model",
+            check=str,
+            variable="TENURE_BASE_URL",
+        ),
+        Setting(
+            name="context.tokens",
+            default="6000",
+            meaning="tokens a context may have in all, 50 to 1000000",
+            check=_whole(50, 1_000_000),
+            variable="TENURE_BUDGET",
+        ),
         Setting(name="context.core_tokens", default="4000", meaning="tokens of the stable core, 0 to 1000000", check=_whole(0, 1_000_000)),
-        Setting(name="bounds.lessons_per_section", default="200", meaning="live lessons in one section, 1 to 1000000", check=_whole(1, 1_000_000)),
-        Setting(name="bounds.tokens", default="40000", meaning="tokens of all live lessons of a scope, 100 to 1000000000", check=_whole(100, 1_000_000_000)),
-        Setting(name="bounds.fill", default="0.9", meaning="share of a passed bound that refine goes down to, above 0 and at most 1", check=_share),
-        Setting(name="refine.every", default="50", meaning="deltas after which refine runs even if no bound is passed; 0 never", check=_whole(0, 1_000_000)),
-        Setting(name="learn.lessons_per_run", default="3", meaning="new lessons learned from one run at most, 1 to 50", check=_whole(1, 50)),
+        Setting(
+            name="bounds.lessons_per_section",
+            default="200",
+            meaning="live lessons in one section, 1 to 1000000",
+            check=_whole(1, 1_000_000),
+        ),
+        Setting(
+            name="bounds.tokens",
+            default="40000",
+            meaning="tokens of all live lessons of a scope, 100 to 1000000000",
+            check=_whole(100, 1_000_000_000),
+        ),
+        Setting(
+            name="bounds.fill",
+            default="0.9",
+            meaning="share of a passed bound that refine goes down to, above 0 and at most 1",
+            check=_share,
+        ),
+        Setting(
+            name="refine.every",
+            default="50",
+            meaning="deltas after which refine runs even if no bound is passed; 0 never",
+            check=_whole(0, 1_000_000),
+        ),
+        Setting(
+            name="learn.lessons_per_run", default="3", meaning="new lessons learned from one run at most, 1 to 50", check=_whole(1, 50)
+        ),
         Setting(name="learn.rounds", default="5", meaning="refinement rounds of a model's reflection, 1 to 5", check=_whole(1, 5)),
         Setting(name="learn.enabled", default="on", meaning="whether runs are learned from: on or off", check=_switch),
         Setting(name="spend.calls_per_run", default="20", meaning="model calls for one run; 0 forbids them", check=_whole(0, _WHOLE_MOST)),
-        Setting(name="spend.tokens_per_run", default="200000", meaning="model tokens for one run, in and out", check=_whole(0, _WHOLE_MOST)),
-        Setting(name="spend.tokens_per_day", default="5000000", meaning="model tokens for a scope in one day (UTC), in and out", check=_whole(0, _WHOLE_MOST)),
-        Setting(name="spend.usd_per_day", default="", meaning="US dollars for a scope in one day (UTC); empty for no cap in money", check=_money),
+        Setting(
+            name="spend.tokens_per_run", default="200000", meaning="model tokens for one run, in and out", check=_whole(0, _WHOLE_MOST)
+        ),
+        Setting(
+            name="spend.tokens_per_day",
+            default="5000000",
+            meaning="model tokens for a scope in one day (UTC), in and out",
+            check=_whole(0, _WHOLE_MOST),
+        ),
+        Setting(
+            name="spend.usd_per_day", default="", meaning="US dollars for a scope in one day (UTC); empty for no cap in money", check=_money
+        ),
     )
 }
 
@@ -121,7 +170,9 @@ class Settings:
     def bounds(self) -> Bounds:
         """The bounds of the playbook."""
         return Bounds(
-            lessons_per_section=self.whole("bounds.lessons_per_section"), tokens=self.whole("bounds.tokens"), fill=float(self.values["bounds.fill"])
+            lessons_per_section=self.whole("bounds.lessons_per_section"),
+            tokens=self.whole("bounds.tokens"),
+            fill=float(self.values["bounds.fill"]),
         )
 
 
@@ -158,7 +209,7 @@ def checked(name: str, value: str, *, said: str = "") -> str:
     """
     setting = SETTINGS.get(name)
     if setting is None:
-        near = [known for known in SETTINGS if name.split(".")[-1] in known or known in name]
+        near = [known for known in SETTINGS if name.rpartition(".")[2] in known or known in name]
         hint = f" Did you mean {near[0]}?" if near else ""
         raise SettingError(f"There is no setting '{name}'.{hint} See all: tenure config")
     try:

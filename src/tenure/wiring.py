@@ -165,7 +165,9 @@ class Tenure:
         with self.store.reading(self.scope) as reading:
             return reading.playbook()
 
-    def apply(self, operations: Sequence[Operation] | Delta, *, author: str = "person:api", cause: str = "hand", note: str = "") -> Admitted:
+    def apply(
+        self, operations: Sequence[Operation] | Delta, *, author: str = "person:api", cause: str = "hand", note: str = ""
+    ) -> Admitted:
         """Change the playbook by hand: all operations in one delta, on disk on return.
 
         Args:
@@ -184,7 +186,13 @@ class Tenure:
             else:
                 made = tuple(map(redact_operation, operations))
                 delta = Delta(
-                    self.ids.next(work.newest_delta_id()), made, scope=self.scope, author=author, cause=cause, at=self.clock.now(), note=note
+                    self.ids.next(work.newest_delta_id()),
+                    made,
+                    scope=self.scope,
+                    author=author,
+                    cause=cause,
+                    at=self.clock.now(),
+                    note=note,
                 )
             admitted = work.admit(delta)
             raise_bounds(work, settings)
@@ -379,7 +387,9 @@ class ActiveRun:
         if outcome is None:
             known = success is not None or score is not None
             said: Signal = signal or ("environment" if known else "none")
-            outcome = Outcome(score=score, success=success, feedback=feedback, signal=said, expected=expected, at=self._book.clock.now().isoformat())
+            outcome = Outcome(
+                score=score, success=success, feedback=feedback, signal=said, expected=expected, at=self._book.clock.now().isoformat()
+            )
         return self._end(outcome, cited, learn=learn)
 
     afinish = in_thread(finish)

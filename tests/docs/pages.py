@@ -46,7 +46,7 @@ class Example:
 
 def pages() -> list[Path]:
     """The pages that readers meet, README first."""
-    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "AGENTS.md")]
+    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "AGENTS.md", "benchmarks/README.md")]
     return [page for page in (*top, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "design").rglob("*.md"))) if page.exists()]
 
 

@@ -180,31 +180,43 @@ def test_a_failed_call_counts_its_requests_and_frees_what_was_set_aside() -> Non
     assert model.total.calls == 6
 
 
+@pytest.mark.parametrize("period", ["run", "day", "scope"])
+def test_what_a_call_under_way_may_use_is_set_aside(period: str) -> None:
+    inside, go_on = threading.Event(), threading.Event()
+
+    def rule(_: Prompt) -> Reply:
+        inside.set()
+        go_on.wait(10)
+        return Reply(text="ok", usage=Usage(calls=1, input_tokens=20, output_tokens=1))
+
+    model = metered(RuleModel(rule), caps=Caps(**{f"tokens_per_{period}": 139}))  # type: ignore[arg-type]  # each call may use 70
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(model.complete, PROMPT)
+        assert inside.wait(10)
+        with pytest.raises(SpendCapReached, match=f"per {period}"):
+            model.complete(PROMPT)
+        go_on.set()
+        first.result(timeout=10)
+    model.complete(PROMPT)  # it used 21 in the end
+    assert model.total.calls == 2
+
+
 @given(st.integers(1, 12), st.integers(0, 400))
 def test_threads_that_ask_at_once_never_pass_a_cap_together(callers: int, cap: int) -> None:
     gate = threading.Barrier(callers)
-    inside = threading.Semaphore(0)
+    model = metered(
+        RuleModel(lambda _: Reply(text="ok", usage=Usage(calls=1, input_tokens=20, output_tokens=50))), caps=Caps(tokens_per_day=cap)
+    )
 
-    def rule(_: Prompt) -> Reply:
-        inside.release()
-        return Reply(text="ok", usage=Usage(calls=1, input_tokens=20, output_tokens=50))
-
-    model = metered(RuleModel(rule), caps=Caps(tokens_per_day=cap))
-
-    def ask() -> bool:
+    def ask(_: int) -> bool:
         gate.wait()
-        try:
-            model.complete(PROMPT)
-        except SpendCapReached:
-            return False
-        return True
+        return until_the_cap(model, most=1) == 1
 
     with ThreadPoolExecutor(callers) as pool:
-        let_through = sum(pool.map(lambda _: ask(), range(callers)))
+        let_through = sum(pool.map(ask, range(callers)))
     assert model.total.input_tokens + model.total.output_tokens == 70 * let_through <= cap
-    # What was refused while others ran may go through afterwards; what fits is never locked out for good.
     if 70 * (let_through + 1) <= cap:
-        model.complete(PROMPT)
+        model.complete(PROMPT)  # what fits is not locked out by what was refused meanwhile
 
 
 @pytest.mark.parametrize("caps", [{"calls_per_day": -1}, {"usd_per_run": Decimal("-0.01")}, {"usd_per_day": Decimal("NaN")}])

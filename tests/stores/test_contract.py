@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenure.errors import ScopeError, TenureError
+from tenure.errors import ScopeError
 from tenure.playbook.apply import apply
 from tenure.playbook.delta import Add, Delta, Merge, Retire, Tally, Update
 from tenure.playbook.lessons import Evidence
@@ -372,14 +372,3 @@ def test_what_one_opening_kept_another_sees_at_once(durable: Adapter, tmp_path: 
     assert look_at(second, scope) == look_at(first, scope)
     first.close()
     second.close()
-
-
-def test_errors_of_a_store_are_its_own(store: Store) -> None:
-    """A caller that catches `TenureError` catches what a store says on purpose."""
-    assert issubclass(ScopeError, TenureError)
-
-    def use(transaction: Writing) -> None:
-        transaction.decide("nobody", state="approved", decided="me")
-
-    with pytest.raises(TenureError, match="nobody"), store.writing(fresh_scope()) as transaction:
-        use(transaction)

@@ -147,7 +147,11 @@ def _cured(run: Run) -> set[str]:
 def actionable(lesson: Lesson) -> bool:
     """Whether a lesson states a cure or a check: what was accepted, an order of tools, or what to look up first."""
     said = f" {lesson.text.lower()} "
-    return lesson.kind in ("tool_rule", "strategy") or bool(lesson.tool_order) or any(f" {word} " in said for word in ("check", "first", "before", "use", "instead"))
+    return (
+        lesson.kind in ("tool_rule", "strategy")
+        or bool(lesson.tool_order)
+        or any(f" {word} " in said for word in ("check", "first", "before", "use", "instead"))
+    )
 
 
 def _by_chance(lessons: list[Lesson], fitting: list[Lesson], budget: int, seed: int) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tenure.governance.attack_patterns import Finding, find_attack
+from tenure.governance.attacks import Finding, find_attack
 from tenure.governance.hidden_text import hidden_characters, lone_surrogate
 from tenure.playbook.delta import Add, Merge, Operation, Pin, Restore, Retire, Tally, Update
 

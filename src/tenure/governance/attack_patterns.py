@@ -1,29 +1,15 @@
-"""What an instruction that is aimed at the agent looks like, in English and some other languages.
+"""English patterns of instructions that are aimed at the agent, as rules of verbs and their objects.
 
-A rule looks for a verb and its object in one clause and asks how the clause means it: "Never disable the
-foreign-key check" and "users who ask to skip verification" speak of the act, "skip the verification" orders it.
-Texts are folded first (letters of other scripts that look Latin, full-width forms, spaced letters), and what
-they hold in base64, hexadecimal, rot13 or backwards is read as well.
+Patterns are regular expressions in a short hand: a blank is white space, ` ~3 ` up to three words of any sort,
+` ^3 ` up to three words of one phrase (no "before", "that", "unless" between), `{name}` one of the word lists
+below. `attacks` reads them; what a clause with a match means is decided there.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
-
-from tenure.governance.foreign_patterns import foreign_patterns
-from tenure.governance.hidden_text import decoded_texts, encoded_blob
-
-
-class Finding(NamedTuple):
-    """A rule that a text breaks, and how, in one sentence."""
-
-    rule: str
-    reason: str
-
 
 REASONS = {
     "ignore-instructions": "tells the agent to ignore or outrank its instructions",
@@ -35,306 +21,383 @@ REASONS = {
     "secrecy": "tells the agent to act behind somebody's back",
     "exfiltration": "asks to give away secrets or the prompt",
 }
+"""What a text does that breaks a rule, by the name of the rule."""
 
-# ---- words -------------------------------------------------------------------------------------------
-
-_W = r"[\w'\u2019-]+"
-_GAP_STOP = r"(?!(?:before|after|until|when|if|unless|that|which|who|whose|with|without|by|failing|because|so|then|and|but|is|are|was|were|in|on|from|as|at|per)\b)"
-
-
-def _gap(most: int) -> str:
-    """Up to some words of one phrase."""
-    return rf"(?:{_GAP_STOP}{_W}\s+){{0,{most}}}?"
-
-
-_LEADS = re.compile(
-    r"(?:^|[\n.;:!?,>(\[{|\"'\u201c\u2018*]\s*|\s[-\u2013\u2014]\s+|^[-*]\s+|\b(?:always|please|just|simply|then|first|also|and|or|now|immediately|automatically|silently|quietly|"
-    r"safely|directly|instead|must|should|shall|do|kindly|you can|you may|you could|you will|you should|we can|you|we|agents?|assistants?|"
-    r"(?:need|have|ok|okay|fine|safe|sure|remember|best|better|free|allowed|permitted|authori[sz]ed|able|want|going|recommended|required|instructed|necessary|"
-    r"important|possible|acceptable|supposed|expected|is|was) to|by|recommend|suggest|consider|start|keep|prefer|hereby)\s+)\Z",
-    re.MULTILINE,
-)
-"""What stands before a verb that gives an order, and not before one that a sentence is about."""
-
-_CHECK = (
-    r"(?:(?:safety|security|permission|access|identity|policy|input|fraud|credit|age|limit|foreign[- ]?key|integrity|type|balance|amount|signature|certificate|eligibility|sanity|payment|kyc|aml)[- ]?)?"
-    r"(?:checks?\b(?![- ]?(?:in\b|out\b|ed\b|mark|list|box|sum|point))|checking\b(?! account)|verifications?\b(?! (?:code|email|link))|validat(?:ion|ions|or|ors)\b(?! (?:errors?|messages?|sets?|data|splits?|loss|failures?|results?))|"
-    r"confirmations?\b(?! (?:emails?|numbers?|codes?|pages?|messages?|screens?|letters?|ids?))|approvals?\b(?! (?:emails?|requests?|ids?|messages?))|(?:code|human|manual|security|peer|safety|compliance) reviews?\b|review (?:step|queue|process)|"
-    r"authenti?cation\b(?! (?:errors?|failures?|docs?|headers?))|authori[sz]ation\b(?! (?:errors?|failures?|headers?|codes?))|2fa\b|mfa\b|two[- ]factor|multi[- ]factor|guard ?rails?\b|safeguards?\b|safety (?:filters?|measures?|protocols?|features?|limits?|systems?)|"
-    r"security (?:controls?|settings?|features?|measures?|polic(?:y|ies)|scann\w+|tools?|software)|audit(?:s|ing)?\b(?: (?:log\w*|trail))?|monitoring\b|rate[- ]?limit\w*|(?:tls|ssl|certificate|cert)\b(?: (?:validation|verification|errors?|warnings?))?|"
-    r"sandbox(?:ing)?\b|firewall\b|anti[- ]?virus\b|defender\b|selinux\b|(?:pre-commit|commit|git|safety) hooks?\b|content filter\w*|moderation\b|consent\b|fraud detection|access controls?\b|(?:foreign[- ]?key|unique|integrity|database) constraints?\b|"
-    r"(?:cancellation|refund|approval|security|safety|company|return) polic(?:y|ies)\b)"
-)
-_INSTRUCTIONS = (
-    r"(?:instructions?|rules?|guidelines?|directives?|commands?|orders?|polic(?:y|ies)|constraints?|restrictions?|safeguards?|guard ?rails?|prompts?|(?:system )?messages?|lessons?|playbooks?|"
-    r"programming|training|protocols?|limitations?|principles?)\b"
-)
-_OTHERS = r"(?:all|any|every|previous(?:ly)?|prior|earlier|preceding|above|foregoing|former|initial|original|your|system|developer|operator|user'?s?|admin\w*|other|those|these|safety|ethical|built-in|own|given)"
-_ADDRESS = r"(?:[\w.%+'-]+@[\w-]+(?:\.[\w-]+)+|\[redacted:(?:email|phone|bank-account)\])"
-_URL = r"(?:https?://|hxxps?://|ftp://|www\.)\S+"
-_SENTENCE = r"(?:(?![.;!?]\s)[^\n]){0,140}?"
-_DATA = (
-    r"(?:conversation|transcript|chat (?:history|log)|history|credentials?|passwords?|secrets?|api[ _-]keys?|private keys?|(?:customer|client|user|personal|private|confidential|sensitive|internal|account|payment|card)(?:'s)? (?:data|details|information|info|records?|numbers?|files?|lists?)|"
-    r"everything|a copy|copies|all (?:of )?(?:the |your |their )?(?:messages|emails|files|invoices|records|results|data|logs|outputs?|answers?|documents?)|memory|context|system prompt|environment variables|env vars|\.env\b|~/\.ssh|ssh keys?|session tokens?|cookies|playbook)"
+_WORD = r"[\w'-]+"
+_PHRASE_END = (
+    r"(?!(?:before|after|until|when|if|unless|that|which|who|whose|with|without|by|failing|because|so|then|and|but|is|are|was|were|in|on|from|as|at|per)\b)"
 )
 
+_LISTS = {
+    # whom instructions come from, and what they are called
+    "ignore": (
+        r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|ing)|overrul(?:e|ing)|bypass(?:ing)?|circumvent(?:ing)?|neglect(?:ing)?"
+        r"|discard(?:ing)?|dismiss(?:ing)?|violat(?:e|ing)|supersed(?:e|ing)|set aside|throw away|erase|break|drop|pay no attention to"
+        r"|stop (?:following|obeying|applying|respecting)|(?:do not|don't|no longer|never) (?:follow|obey|comply with|adhere to|listen to|respect|heed))"
+    ),
+    "instructions": (
+        r"(?:instructions?|rules?|guidelines?|guidance|directives?|commands?|orders?|polic(?:y|ies)|constraints?|restrictions?|safeguards?|guard ?rails?"
+        r"|prompts?|(?:system )?messages?|lessons?|playbooks?|programming|training|protocols?)\b"
+    ),
+    "others": (
+        r"(?:all|any|every|previous(?:ly)?|prior|earlier|preceding|above|foregoing|former|initial|original|your|system|developer|operator|user'?s?|admin\w*"
+        r"|other|those|these|safety|ethical|built-in|own|given)"
+    ),
+    "masters": r"(?:operator|developer|system|administrator|admin|owner|company|playbook|supervisor)",
+    "carrier": (
+        r"(?:tool|web ?page|web ?site|page|email|e-mail|mail|document|file|attachment|comment|output|result|message|body|payload|description|ticket|note|html"
+        r"|link|url|readme|issue|text)s?"
+    ),
+    # who is given what
+    "self": r"(?:you|the (?:agent|assistant|model|bot)|agents?|assistants?|models?|bots?)",
+    "anybody": (
+        r"(?:yourself|(?:the|this|every|any|all|current) (?:\w+ )?(?:agents?|assistant|models?|bots?|ai|guests?|anonymous|public|users?|vendors?|plugin|extension|app|integration|script|contractor)|me|us|them|him|her"
+        r"|whoever|everyone|anyone|anybody|user [\w'-]+|vendor [\w'-]+|account [\w'-]+|anonymous(?: users?)?|guests?|{address})"
+    ),
+    "powers": r"(?:access|permissions?|rights|privileges?|roles?|admin\w*|root|sudo|control|authority|superuser|credentials)\b",
+    "full": r"(?:full|unrestricted|unlimited|unconditional|complete|total|admin(?:istrat\w+)?|root|superuser|owner|sudo|elevated|god|master)",
+    "free": (
+        r"(?:any|all|every|everything|unlimited|without|full|unrestricted|arbitrary|admin\w*|root|shell|bash|sudo|regardless|whatever|whenever|anything|freely"
+        r"|at will|no limits?)"
+    ),
+    "allowed": r"(?:authori[sz]ed|permitted|allowed|granted|cleared|entitled|empowered|approved|given|free)",
+    # checks, and what is done to them
+    "check": (
+        r"(?:(?:safety|security|permission|access|identity|policy|input|fraud|credit|age|limit|foreign[ -]?key|integrity|balance|amount|signature|certificate"
+        r"|eligibility|sanity|payment|kyc|aml|compliance)[ -]?)?"
+        r"(?:checks?\b(?![ -]?(?:in\b|out\b|ed\b|mark|list|box|sum|point|digit))|checking\b(?! account)|verifications?\b(?! (?:code|email|link))"
+        r"|validat(?:ion|ions|or|ors)\b(?! (?:errors?|messages?|sets?|data|splits?|loss|failures?|results?))"
+        r"|confirmations?\b(?! (?:emails?|numbers?|codes?|pages?|messages?|screens?|letters?|ids?|dialogs?))"
+        r"|approvals?\b(?! (?:emails?|requests?|ids?|messages?|numbers?))|(?:code|human|manual|security|peer|safety|compliance) reviews?\b"
+        r"|review (?:step|queue|process)|authentication\b(?! (?:errors?|failures?|docs?|headers?))|authori[sz]ation\b(?! (?:errors?|failures?|headers?|codes?))"
+        r"|2fa\b|mfa\b|kyc\b|two[ -]factor|multi[ -]factor|guard ?rails?\b(?! heights?)|safeguards?\b|safety (?:filters?|measures?|protocols?|features?|limits?|systems?)"
+        r"|(?:fraud|content|security|safety) (?:filters?|rules|scans?|controls?|settings?|features?|measures?|polic(?:y|ies)|scann\w+|tools?|software)"
+        r"|audit(?:s|ing)?\b(?: (?:log\w*|trail))?|monitoring\b|rate[ -]?limit\w*|(?:tls|ssl|certificate|cert)\b(?: (?:validation|verification|errors?|warnings?))?"
+        r"|sandbox(?:ing)?\b|firewall\b(?! rules)|anti[ -]?virus\b|defender\b|selinux\b|(?:pre-commit|commit|git|safety) hooks?\b|content filter\w*|moderation\b"
+        r"|consent\b(?! forms?)|fraud detection|access controls?\b|(?:foreign[ -]?key|unique|integrity|database) constraints?\b"
+        r"|(?:cancellation|refund|approval|security|safety|company|return) polic(?:y|ies)\b)"
+    ),
+    "disable": (
+        r"(?:disabl(?:e|ing)|(?:turn|switch)(?:ing)? off|shut(?:ting)? (?:off|down)|deactivat(?:e|ing)|skip(?:ping)?|bypass(?:ing)?|circumvent(?:ing)?"
+        r"|suppress(?:ing)?|omit(?:ting)?|remov(?:e|ing)|drop(?:ping)?|ignor(?:e|ing)|mut(?:e|ing)|overrid(?:e|ing)|overrul(?:e|ing)|evad(?:e|ing)|defeat(?:ing)?"
+        r"|sidestep(?:ping)?|(?:work|get)(?:ing|ting)? around|forgo(?:ing)?|waiv(?:e|ing)|comment(?:ing)? out|weaken(?:ing)?|relax(?:ing)?|loosen(?:ing)?"
+        r"|silenc(?:e|ing)|neutrali[sz](?:e|ing)|uninstall(?:ing)?|leave out|dispense with|dodge|stop (?:the|all|any))"
+    ),
+    "disabled": (
+        r"(?:skipped|bypassed|disabled|deactivated|(?:turned|switched) off|ignored|omitted|waived|suppressed|removed|dropped|left out|circumvented|avoided|relaxed)\b"
+    ),
+    "no": r"(?:do not|don't|never|no need to|needn't|need not|not necessary to|unnecessary to|stop|without|no reason to)",
+    # whom and what goes where
+    "address": r"(?:[\w.%+'-]+@[\w-]+(?:\.[\w-]+)+|\[redacted:(?:email|phone|bank-account)\])",
+    "url": r"(?:(?:https?|hxxps?|ftp)://|www\.|(?:gist\.)?(?:github|gitlab|bitbucket|pastebin)\.(?:com|org)/)\S+",
+    "sentence": r"(?:(?![.;!?]\s)[^\n]){0,140}?",
+    "data": (
+        r"(?:conversations?|transcripts?|chat (?:history|log)|history|credentials?|passwords?|secrets?|api[ _-]keys?|private keys?|(?:access |session )?tokens?"
+        r"|(?:customer|client|user|personal|private|confidential|sensitive|internal|account|payment|card)(?:'s)? (?:data|details|information|info|records?|numbers?"
+        r"|files?|lists?)|everything|a copy|copies|all (?:of )?(?:the |your |their )?(?:messages|emails|files|invoices|records|results|data|logs|outputs?|answers?"
+        r"|documents?)|memory|context|system prompt|environment variables|env vars|\.env\b|~/\.ssh|ssh keys?|cookies|playbook)"
+    ),
+    "bank": r"(?:[a-z]{2}\d{2}[a-z0-9]{11,}|0x[0-9a-f]{16,}|bc1\w{16,}|\[redacted:bank-account\])",
+    "group": (
+        r"(?:recipients?|b?cc|payees?|beneficiar(?:y|ies)|collaborators?|co-?owners?|owners?|admin\w*|maintainers?|forwarding address(?:es)?"
+        r"|authori[sz]ed users?|trusted (?:contacts?|senders?|recipients?)|reply-to|webhooks?)\b"
+    ),
+    "people": r"(?:users?|customers?|clients?|operators?|admin\w*|anyone|anybody|somebody|owners?|humans?|developers?|security(?: team)?|supervisors?|reviewers?)\b",
+    "hidden": r"(?:(?:hidden|initial|original|secret|system) (?:prompt|instructions?))",
+    "secrets": r"(?:credentials|passwords|secrets|api[ _-]?keys|private keys)",
+}
 
-class _Rule(NamedTuple):
+
+class Rule(NamedTuple):
+    """One pattern and when it counts.
+
+    Attributes:
+        rule: the rule that a match breaks, one of `REASONS`.
+        stems: of each group one must occur in the text, else the pattern need not be tried.
+        pattern: in short hand.
+        order: only a verb that gives an order counts ("Skip the check", not "tests that skip the check").
+        negatable: "never" before it turns its meaning round.
+        unless: a regular expression for words in the clause that make it harmless; empty for none.
+    """
+
     rule: str
-    stems: tuple[frozenset[str], ...]  # one of each must occur, else the pattern is not tried
+    stems: tuple[frozenset[str], ...]
     pattern: str
-    negatable: bool = True  # whether "never" before it turns its meaning round
-    order: bool = False  # whether only a verb that gives an order counts
-    unless: str = ""  # words in the clause that make it harmless
+    order: bool = False
+    negatable: bool = True
+    unless: str = ""
 
 
-def _rule(rule: str, stems: str, pattern: str, *, negatable: bool = True, unless: str = "") -> _Rule:
-    order = pattern.startswith("{LEAD}")
-    pattern = pattern.removeprefix("{LEAD}")
-    return _Rule(rule, tuple(frozenset(each.split("|")) for each in stems.split("&")), pattern, negatable, order, unless)
+def rule(name: str, stems: str, pattern: str, *, order: bool = False, negatable: bool = True, unless: str = "") -> Rule:
+    """A rule whose stems are written as groups: `a|b&c|d` wants one of `a`, `b` and one of `c`, `d`."""
+    return Rule(name, tuple(frozenset(each.split("|")) for each in stems.split("&")), pattern, order, negatable, unless)
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Patterns are compiled when a text first needs them: all at once would take longer than a command may take to start."""
-    return re.compile(pattern, re.MULTILINE)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern in short hand as a regular expression. Made when first needed: all at once would take longer than a command may take to start."""
+    while (named := re.search(r"\{([a-z]+)\}", pattern)) is not None:
+        pattern = pattern.replace(named.group(), _LISTS[named.group(1)])
+    pattern = re.sub(r" ~(\d) ", lambda most: rf"\\s+(?:{_WORD}\\s+){{0,{most.group(1)}}}?".replace("\\\\", "\\"), pattern)
+    pattern = re.sub(r" \^(\d) ", lambda most: rf"\\s+(?:{_PHRASE_END}{_WORD}\\s+){{0,{most.group(1)}}}?".replace("\\\\", "\\"), pattern)
+    return re.compile(pattern.replace(" ", r"\s+"), re.MULTILINE)
 
 
-_IGNORE = r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|ing)|overrul(?:e|ing)|bypass(?:ing)?|circumvent(?:ing)?|neglect(?:ing)?|discard(?:ing)?|dismiss(?:ing)?|violat(?:e|ing)|supersed(?:e|ing)|set aside|throw away|erase|break|drop|stop (?:following|obeying|applying|respecting)|pay no attention to|(?:do not|don't|no longer|never) (?:follow|obey|comply with|adhere to|listen to|respect|heed))"
-_DISABLE = r"(?:disabl(?:e|ing)|turn(?:ing)? off|switch(?:ing)? off|shut(?:ting)? (?:off|down)|deactivat(?:e|ing)|skip(?:ping)?|bypass(?:ing)?|circumvent(?:ing)?|suppress(?:ing)?|omit(?:ting)?|remov(?:e|ing)|drop(?:ping)?|ignor(?:e|ing)|mut(?:e|ing)|overrid(?:e|ing)|overrul(?:e|ing)|evad(?:e|ing)|defeat(?:ing)?|sidestep(?:ping)?|(?:work|get)(?:ing|ting)? around|forgo(?:ing)?|waiv(?:e|ing)|comment(?:ing)? out|weaken(?:ing)?|relax(?:ing)?|loosen(?:ing)?|silenc(?:e|ing)|neutrali[sz](?:e|ing)|uninstall(?:ing)?|leave out|dispense with)"
-_GRANT = r"(?:grant|give|assign|allow|confer|provide|extend|award|elevate|promote|escalate|upgrade)"
-_POWERS = r"(?:access|permissions?|rights|privileges?|roles?|admin\w*|root|sudo|control|authority|superuser|credentials)\b"
-_FULL = r"(?:full|unrestricted|unlimited|unconditional|admin(?:istrat\w+)?|root|superuser|owner|sudo|elevated|god|master)"
-_EXEMPT = r"\b(?:only|unless|if|within|at most|up to|no more than|not|before|until|once|while|during|at least|under)\b"
+_IGNORE = "ignor|disregard|forget|overrid|overrul|bypass|circumvent|neglect|discard|dismiss|violat|supersed|set aside|throw away|erase|break|drop|stop|no attention|do not|don't|no longer|never"
+_TOLD = "instruction|rule|guideline|guidance|directive|command|order|polic|constraint|restriction|guard|prompt|message|lesson|playbook|programming|training|protocol|limitation|principle"
+NEGATION_STEMS = "do not|don't|never|no need|needn't|need not|necessary|stop|without|no reason"
+CHECK_STEMS = "kyc|check|verif|validat|confirm|approv|review|authenti|authori|2fa|mfa|factor|guard|safe|secur|audit|monitor|limit|tls|ssl|cert|sandbox|firewall|virus|defender|selinux|hook|filter|moderation|consent|fraud|access|constraint|polic"
+_POWERS = "access|permission|rights|privilege|role|admin|root|sudo|control|authority|superuser|credential"
+_FULL = "full|unrestrict|unlimit|uncondit|complete|total|admin|root|super|owner|sudo|elevated|god|master"
+HTTP_STEMS = "http|hxxp|www.|ftp:|github|gitlab|bitbucket|pastebin"
+_LIMITED = r"\b(?:only|unless|if|within|at most|up to|no more than|not|before|until|once|while|during|at least|under)\b"
 
-_IGNORE_STEMS = "ignor|disregard|forget|overrid|overrul|bypass|circumvent|neglect|discard|dismiss|violat|supersed|set aside|throw away|erase|break|drop|stop|no attention|do not|don't|no longer|never"
-
-_RULES: tuple[_Rule, ...] = (
-    # ---- instructions to ignore others
-    _rule("ignore-instructions", _IGNORE_STEMS + "&instruction|rule|guideline|directive|command|order|polic|constraint|restriction|guard|prompt|message|lesson|playbook|programming|training|protocol|limitation|principle",
-          rf"{_IGNORE}\s+(?:{_W}\s+){{0,4}}?{_OTHERS}\s+(?:{_W}\s+){{0,3}}?{_INSTRUCTIONS}"),
-    _rule("ignore-instructions", _IGNORE_STEMS + "&instruction|rule|guideline|directive|command|prompt|lesson|polic",
-          rf"{_IGNORE}\s+(?:the\s+|any\s+)?(?:{_W}\s+){{0,2}}?(?:instructions?|rules|guidelines|directives|commands|prompts?|lessons|polic(?:y|ies))\s+(?:{_W}\s+){{0,2}}?(?:above|before|so far|given|you (?:were|have been|got)|of the (?:system|developer|operator)|in the (?:system|developer|playbook))"),
-    _rule("ignore-instructions", _IGNORE_STEMS + "&everything|anything|all ", rf"{_IGNORE}\s+(?:everything|anything|all)\s+(?:else\s+)?(?:{_W}\s+){{0,2}}?(?:above|before|you (?:know|knew|were|have|learned|learnt)|prior|previously|said|told|in the (?:system|playbook))"),
-    _rule("ignore-instructions", "overrid|supersed|preceden|priority|replac|outrank|trump|cancel&this|these|following|my|its|new&all|any|every|previous|prior|earlier|system|your|developer|safety",
-          rf"(?:this|these|the following|my|its?|new)\s+(?:{_W}\s+)?(?:lessons?|rules?|instructions?|notes?|entr(?:y|ies)|messages?|texts?|directives?|orders?|commands?|guidance)\s+(?:{_W}\s+)?(?:overrides?|supersedes?|(?:takes?|has|have) (?:precedence|priority) over|replaces?|outranks?|trumps?|cancels?)\s+(?:{_W}\s+){{0,3}}?(?:all|any|every|everything|previous|prior|earlier|system|your|developer|safety)\b"),
-    _rule("ignore-instructions", "you are |you're |act as|pretend|behave&dan|unrestrict|unfilter|uncensor|jailbr|evil|god|mode|root|admin|different|bound|restricted|subject", r"(?:you are|you're|act as|pretend (?:to be|you are)|behave (?:as|like))\s+(?:now\s+|no longer\s+)?(?:an?\s+|the\s+|in\s+)?(?:dan\b|unrestricted|unfiltered|uncensored|jailbroken|evil\b|god mode|developer mode|maintenance mode|root\b|admin mode|a different (?:ai|assistant)|bound by|restricted by|subject to (?:any|your|the) (?:rules|polic))"),
-    _rule("ignore-instructions", "no rules|no restriction|no limit|no guideline|no filter", r"(?:you|there|we)\s+(?:have|are|has|were)\s+no\s+(?:rules|restrictions|limits|guidelines|filters)\b"),
-    _rule("ignore-instructions", "system prompt|instruction|directive|override", r"(?:^|[\n.!\])>*#]\s*)(?:new|updated|revised|real|actual|important|urgent|secret|hidden|system|admin|developer)\s+(?:system\s+)?(?:prompt|instructions?|directives?|override)\s*[:=\u2014-]", negatable=False),
-    _rule("ignore-instructions", "system override|jailbreak|god mode|developer mode|dan mode", r"(?:system override\b|(?:enter|activate|enable|switch to|engage)\s+(?:jailbreak|god|dan|unrestricted|developer)[- ]?mode|jailbreak (?:mode|yourself|the))"),
-    _rule("ignore-instructions", "obey|follow|execute|comply|carry out|do what|act on|trust&instruction|command|order|directive|request|it says&tool|page|site|mail|document|file|attachment|comment|output|result|body|payload|description|ticket|note|html|link|url", rf"(?:obey|follow|execute|comply with|carry out|do(?!\s+not)|act on|trust)\s+(?:(?:all|any|every|each|whatever|the|what)\s+)?(?:{_W}\s+){{0,2}}?(?:instructions?|commands?|orders?|directives?|requests?|it)\s+(?:{_W}\s+){{0,4}}?(?:in|from|inside|contained|embedded|written|found|hidden|that appears?|given (?:in|by)|of|says)\s+(?:{_W}\s+){{0,4}}?(?:tool|web ?page|web ?site|page|email|e-mail|mail|document|file|attachment|comment|output|result|message body|payload|description|ticket|note|html|link|url)s?\b"),
-    _rule("ignore-instructions", "treat", rf"treat\s+(?:{_W}\s+){{1,8}}?as\s+(?:{_W}\s+){{0,3}}?(?:system (?:message|prompt|instruction)s?|(?:your |new |trusted )instructions?|instructions?|commands|trusted|authoritative|orders|admin\w*)\b", unless=r"\b(?:untrusted|data|not as)\b"),
-    _rule("ignore-instructions", "<|im_start|[inst]|[/inst]|<<sys>>|</system>|<system>|<|system|<|endof", r"<\|(?:im_start|im_end|system|user|assistant|endoftext|end_header_id|start_header_id|eot_id)\|?>?|\[/?inst\]|<</?sys>>|</?system(?:[- _](?:prompt|message|instruction)s?)?>\s*(?:you|ignore|new|override|from)", negatable=False),
-    # ---- capabilities
-    _rule("capability", "grant|give|assign|allow|confer|provid|extend|award|elevate|promote|escalate|upgrade&access|permission|rights|privilege|role|admin|root|sudo|control|authority|superuser|credential",
-          "{LEAD}" rf"{_GRANT}\s+(?:yourself|(?:the|this|every|any|all)\s+(?:{_W}\s+)?(?:agents?|assistant|models?|bots?|ai|guests?|anonymous|public|users?)|me|us|everyone|anyone|anybody|user\s+{_W}|account\s+{_W}|{_ADDRESS})\s+(?:{_W}\s+){{0,6}}?{_POWERS}"),
-    _rule("capability", "grant|give|assign|add &full|unrestrict|unlimit|uncondit|admin|root|super|owner|sudo|elevated|god|master&access|permission|rights|privilege|role|control", "{LEAD}" rf"(?:grant|give|assign|add)\s+{_gap(5)}{_FULL}\s+(?:{_W}\s+){{0,2}}?(?:access|permissions?|rights|privileges?|role|control)\b", unless=r"\bonly (?:grant|give|assign|add|if|after|when)\b"),
-    _rule("capability", "authori|permitted|allowed|granted|cleared|entitled|empowered|approved|given|free&you|agent|assistant|model&any|all|every|unlimited|without|full|unrestricted|admin|root|shell|bash|sudo|regardless|whatever|no limit",
-          rf"(?:you|the (?:agent|assistant|model)|agents?|assistants?)\s+(?:are|is|have been|has been|'re|have|has|were)\s+(?:{_W}\s+){{0,2}}?(?:authori[sz]ed|permitted|allowed|granted|cleared|entitled|empowered|approved|given|free)\s+(?:{_W}\s+){{0,8}}?(?:any|all|every|everything|unlimited|without|full|unrestricted|admin\w*|root|shell|bash|sudo|regardless|whatever|anything|no limits?)\b",
-          unless=r"\b(?:not|only|without (?:a |any )?(?:fee|charge|penalty|cost))\b"),
-    _rule("capability", "authori|permitted|allowed|granted|cleared|entitled|empowered|approved&now|hereby|already|pre", rf"(?:you|the (?:agent|assistant|model)|agents?|assistants?)\s+(?:are|is|have been|has been|'re)\s+(?:now|hereby|from now on|already|pre)[- ]?\s*(?:{_W}\s+){{0,2}}?(?:authori[sz]ed|permitted|allowed|granted|cleared|entitled|empowered|approved)\b", unless=_EXEMPT),
-    _rule("capability", "access|permission|privilege|rights|control|authority&full|unrestrict|unlimit|uncondit|admin|root|super|owner|sudo|elevated|god|master&you|agent|assistant|model", rf"(?:you|the (?:agent|assistant|model))\s+(?:now\s+|already\s+)?(?:has|have|possess(?:es)?|enjoys?)\s+(?:{_W}\s+){{0,2}}?{_FULL}\s+(?:{_W}\s+){{0,2}}?(?:access|permissions?|privileges?|rights|control|authority)\b"),
-    _rule("capability", "elevate|escalate|sudoers|root", "{LEAD}" rf"(?:(?:elevate|escalate)\s+{_gap(3)}(?:privileges?|permissions?|rights|access)\b|add\s+{_gap(3)}(?:yourself|the agent|me)\s+to\s+(?:{_W}\s+){{0,3}}?(?:sudoers|admin\w*|root|wheel)|(?:run|execute)\s+(?:everything|all\s+(?:{_W}\s+)?commands?|every\s+(?:{_W}\s+)?command)\s+(?:as|with)\s+(?:root|sudo|admin\w*))"),
-    _rule("capability", "chmod", r"chmod\s+(?:-r\s+)?(?:0?777|a\+rwx|\+s|u\+s)\b"),
-    # ---- permissions of tools
-    _rule("tool-permission", "permission|allowlist|allow-list|allow list|whitelist|denylist|deny-list|sandbox|approval mode|access|polic|restriction&tool|agent|assistant|your|own|mcp|sandbox|execution|shell|bash|command",
-          "{LEAD}" rf"(?:change|modify|edit|update|set|extend|relax|loosen|widen|expand|rewrite|open up|reconfigure|adjust|alter|raise|remove|clear|delete|empty)\s+(?:the\s+|your\s+|its\s+|all\s+|my\s+)?(?:{_W}\s+)?(?:tools?'?s?|agents?'?s?|assistant'?s?|your|own|mcp|sandbox|execution|shell|bash|command)\s+(?:permissions?|access|allow[- ]?lists?|whitelists?|deny[- ]?lists?|polic(?:y|ies)|approval mode|restrictions?|sandbox settings)\b"),
-    _rule("tool-permission", "allowed|allow-|allow l|allowl|white|trusted|approved|permitted|permission&add|append|include|insert|put|move", "{LEAD}" rf"(?:add|append|include|insert|put|move)\s+(?:\S+\s+){{1,6}}?(?:to|in|into|on)\s+(?:the\s+|your\s+|its\s+)?(?:{_W}\s+){{0,3}}?(?:(?:allowed|approved|permitted|trusted|auto-?approved)[- ](?:tools?|commands?|list of tools)|(?:tool|agent|command|agent's|permission|bash|shell)s?\s+(?:allow|white|permission)[- ]?lists?|permissions\.allow)\b"),
-    _rule("tool-permission", "allow&bash|shell|*|write|edit|webfetch|all|any", r"\"?\ballow(?:ed)?[_-]?(?:tools|commands|list)?\"?\s*[:=]\s*\[?\s*[\"']?(?:bash|shell|\*|write|edit|webfetch|all|any)\b|\"?\ballow\"?\s*:\s*\[\s*\"(?:bash|shell|\*|webfetch)"),
-    _rule("tool-permission", "dangerously|bypasspermissions|--yolo|--allow-all|--no-sandbox|auto-approv|autoapprov|auto approv|permission-mode|full-auto|skip-permission",
-          r"--(?:dangerously-[a-z-]+|yolo|allow-all(?:-tools)?|no-sandbox|full-auto|skip-permissions?)\b|\bbypasspermissions\b|\bdangerouslyskippermissions\b|\bauto[- ]?approv(?:e|ing)\s+(?:all|every|any|everything|tool|command|shell|bash)"),
-    _rule("tool-permission", "approve|accept|confirm&automatic|without|default|silently|blindly|at once", "{LEAD}" rf"(?:approve|accept|confirm)\s+(?:all|every|any|each)\s+(?:{_W}\s+){{0,3}}?(?:tool|command|shell|bash|permission|action|request|prompt|transaction|payment|refund)s?\b\s*(?:{_W}\s+){{0,3}}?(?:automatically|without|by default|silently|blindly|at once)"),
-    _rule("tool-permission", "shell|bash|terminal|code execution|filesystem|file system|root|sudo&enable|activate|unlock|turn on|switch on|open|unblock", "{LEAD}" rf"(?:enable|activate|unlock|turn on|switch on|open|unblock)\s+(?:the\s+|your\s+)?(?:{_W}\s+){{0,2}}?(?:shell|bash|terminal|code execution|file ?system|root|sudo)\s+(?:{_W}\s+)?(?:tools?|access|permissions?|mode|execution|commands?)\b"),
-    # ---- checks
-    _rule("disabled-check", "disabl|turn|switch|shut|deactivat|skip|bypass|circumvent|suppress|omit|remov|drop|ignor|mut|overrid|overrul|evad|defeat|sidestep|around|forgo|waiv|comment|weaken|relax|loosen|silenc|neutral|uninstall|leave out|dispense&check|verif|validat|confirm|approv|review|authenti|authori|2fa|mfa|factor|guard|safe|secur|audit|monitor|limit|tls|ssl|cert|sandbox|firewall|virus|defender|selinux|hook|filter|moderation|consent|fraud|access|constraint|polic",
-          "{LEAD}" rf"{_DISABLE}\s+{_gap(5)}{_CHECK}"),
-    _rule("disabled-check", "skips|skip |disables|disable |bypass|ignores|ignore |turns off|turn off|omits|suppresses&agent|assistant|system|model|we|you|it", rf"(?:the\s+)?(?:agents?|assistants?|systems?|models?|we|you|it)\s+(?:should\s+|must\s+|can\s+|may\s+)?(?:skips?|disables?|bypasses|ignores?|turns? off|omits?|suppresses)\s+{_gap(4)}{_CHECK}"),
-    _rule("disabled-check", "do not|don't|never|no need|needn't|need not|necessary|stop|without|no reason&ask|wait|request|requir|seek|obtain|get|need&confirm|approv|permission|consent|verif|authori|review",
-          rf"(?:do not|don't|never|no need to|needn't|need not|not necessary to|unnecessary to|stop|without|no reason to)\s+(?:{_W}\s+){{0,2}}?(?:ask(?:ing)?|wait(?:ing)?|request(?:ing)?|requir(?:e|ing)|seek(?:ing)?|obtain(?:ing)?|get(?:ting)?|need(?:ing)?)\s+(?:{_W}\s+){{0,5}}?(?:confirm\w*|approv\w*|permission|consent|verification|authori[sz]ation|review)\b",
-          unless=r"\b(?:twice|again|more than once|second time|repeatedly|already|re-?ask\w*|until)\b"),
-    _rule("disabled-check", "do not|don't|never|no need|needn't|need not|necessary|stop|without|no reason&verif|validat|check|confirm|authenticat",
-          rf"(?:do not|don't|never|no need to|needn't|need not|not necessary to|stop|without|no reason to)\s+(?:{_W}\s+){{0,2}}?(?:verify(?:ing)?|validat(?:e|ing)|check(?:ing)?|confirm(?:ing)?|authenticat(?:e|ing)|double[- ]check(?:ing)?)\s+(?:{_W}\s+){{0,4}}?(?:identity|identities|users?|customers?|callers?|recipients?|senders?|signatures?|certificates?|amounts?|payments?|permissions?|authori[sz]ation|with the (?:user|customer|owner)|ownership|eligibility|anything|it with|details)\b",
-          unless=r"\b(?:by|twice|again|more than once|until|solely|only|alone|already|using|based on)\b"),
-    _rule("disabled-check", "without&confirm|approv|consent|verif|review|check|validat", rf"without\s+(?:{_W}\s+){{0,3}}?(?:confirmation|approval|consent|verification|(?:human|manual|code|security|safety) review|(?:confirming|verifying|checking|validating)\b)(?! (?:email|number|code|message|is|are|was|were|gets?|returns?|fails?|will|can|may|raises?|results?))"),
-    _rule("disabled-check", "unnecessary|optional|required|needed|necessary|needless|superfluous&confirm|approv|verif|consent|check|validat|review", rf"(?:confirmation|approval|verification|validation|consent|(?:safety|security|identity|fraud|permission) checks?|(?:human|manual|code) review)s?\s+(?:is|are|was|isn't|aren't)\s+(?:{_W}\s+){{0,2}}?(?:unnecessary|optional|not (?:needed|required|necessary)|no longer (?:needed|required|necessary)|never (?:needed|required)|needless|superfluous)",
-          unless=r"\b(?:read|reading|read-only|search\w*|look\w*|list\w*|view\w*|get\w*|quer\w*|field|parameter|argument)\b"),
-    _rule("disabled-check", "skipped|bypassed|disabled|turned off|switched off|ignored|omitted|waived|suppressed|removed|dropped&confirm|approv|verif|consent|check|validat|review|authenticat", rf"(?:confirmation|approval|verification|validation|authentication|consent|review|(?:safety|security|identity|fraud|permission|foreign[- ]key)? ?checks?)s?\s+(?:step\s+)?(?:can|may|should|must|is to|are to|has to|have to|needs? to|will|could|might)\s+(?:{_W}\s+){{0,2}}?(?:skipped|bypassed|disabled|turned off|switched off|ignored|omitted|waived|suppressed|removed|dropped)\b"),
-    _rule("disabled-check", "no confirmation|no approval|no verification|no consent|no check|no review|no validation", rf"no\s+(?:{_W}\s+)?(?:confirmation|approval|verification|consent|(?:safety|security|identity) checks?|(?:human|manual) review)s?\s+(?:is|are|will be)?\s*(?:needed|required|necessary)\b",
-          unless=r"\b(?:read|reading|read-only|search\w*|look\w*|list\w*|view\w*|quer\w*)\b"),
-    _rule("disabled-check", "verify=|verify =|--insecure|--no-verify|tls_reject|stricthostkey|foreign_key_checks|setenforce|ufw disable|skip-verif|--no-check|_unverified|allow-unsigned|disable_ssl",
-          r"verify\s*=\s*false\b|--(?:insecure|no-verify|no-check\w*|skip-verif\w*|no-ssl-verify|trusted-host|allow-unsigned)\b|node_tls_reject_unauthorized\s*=\s*[\"']?0|stricthostkeychecking\s*=?\s*no\b|\bforeign_key_checks\s*=\s*0|\bsetenforce\s+0|\bufw\s+disable\b|_create_unverified_context"),
-    # ---- recipients
-    _rule("recipient", "@|[redacted:",
-          rf"(?:b?cc|blind[- ]copy|forward|send|e-?mail|mail|copy|upload|transmit|exfiltrate|share|submit|report|relay|deliver|redirect|route|leak|push|pay|wire|transfer|refund|remit|include|add|invite|notify|message|text|call|contact)(?:ing|s|es|ed)?\b(?![_(=:]){_SENTENCE}(?<![=\"'(\[:])(?<![=:]\s){_ADDRESS}"),
-    _rule("recipient", "@|[redacted:&always|every|each|all|whenever|also|from now", rf"(?:always|every|each time|all|whenever|also|from now on)\b{_SENTENCE}\b(?:b?cc|to|recipients?|email|reply[_-]to)\b[\"']?\s*[=:(]\s*[\[\"']{{0,3}}{_ADDRESS}"),
-    _rule("recipient", "http|hxxp|www.|ftp:", rf"(?:send|post|upload|transmit|exfiltrate|forward|leak|submit|report|share|copy|push|dump|deliver|append|encode|include|put)(?:ing|s)?\b{_SENTENCE}\b{_DATA}{_SENTENCE}{_URL}"),
-    _rule("recipient", "http|hxxp|www.|ftp:", rf"(?:always|every|each|all|before|after|whenever)\b{_SENTENCE}\b(?:send|post|upload|transmit|forward|report|copy|ping|notify)\b{_SENTENCE}\b(?:to|at)\s+{_URL}"),
-    _rule("recipient", " cc |bcc |blind", rf"(?:b?cc|blind[- ]copy)\b\s+(?:{_W}\s+){{1,5}}?(?:on|in|into|to|for)\s+(?:all|every|each|any)\b"),
-    _rule("recipient", "forward|send|mail&all|every|each|any", "{LEAD}" rf"(?:forward|send|mail|email)\s+(?:(?:all|every|each|any|copies of (?:all|every|each|any)|a copy of (?:all|every|each|any))\s+{_SENTENCE}\bto\b(?!\s+(?:the\s+)?(?:user|customer|requester|owner|same|its|their)\b))"),
-    _rule("recipient", "recipient| cc|bcc|payee|beneficiar|collaborator|owner|admin|maintainer|forwarding|authorized user|authorised user|trusted|reply-to|webhook&add|include|invite|set|register|append|make|enter|save|put",
-          "{LEAD}" rf"(?:add|include|invite|set|register|append|make|enter|save|put)\s+(?:yourself|me|us|(?:[^\n.;]{{0,40}}?)(?:[\w.@+-]*\d[\w.@+-]*|\"[^\"\n]{{1,60}}\"|'[^'\n]{{1,60}}'|{_ADDRESS}|{_URL}|@\w+))\s+(?:as|to|in|into|on)\s+(?:an?\s+|the\s+|every\s+|all\s+|each\s+)?(?:{_W}\s+){{0,4}}?(?:recipients?|b?cc|payees?|beneficiar(?:y|ies)|collaborators?|co-?owners?|owners?|admin\w*|maintainers?|forwarding address(?:es)?|authori[sz]ed users?|trusted (?:contacts?|senders?|recipients?)|reply-to|webhooks?)\b"),
-    _rule("recipient", "recipient| cc|bcc|copy&all|every|each|any&add|include|put", "{LEAD}" rf"(?:(?:always|every time)\s+)?(?:add|include|put)\s+(?:the\s+|an?\s+|our\s+|their\s+)?(?:{_W}\s+){{1,5}}?(?:as\s+an?\s+(?:{_W}\s+)?(?:b?cc|recipient)|(?:in|to|on|as)\s+(?:b?cc|copy))\s+(?:of|on|in|for|to)\s+(?:all|every|each|any)\b"),
-    _rule("recipient", "transfer|wire|send|pay|remit|refund|withdraw|deposit|move&account|iban|wallet|address|upi|paypal|venmo|cashapp|cash app|0x|bc1|[redacted:bank|0", rf"(?:transfer|wire|send|pay|remit|refund|withdraw|deposit|move)\b\s+(?:\S+\s+){{0,10}}?(?:to|into)\s+(?:\S+\s+){{0,4}}?(?:\b(?:account|iban|wallet|address|upi|paypal|venmo|cash ?app)\b\s*(?:number|no\.?|id|#|:)?\s*[:#]?\s*(?=\S*\d)\S{{6,}}|0x[0-9a-f]{{16,}}|bc1\w{{16,}}|[a-z]{{2}}\d{{2}}[a-z0-9]{{11,}}|\[redacted:bank-account\])"),
-    # ---- fetch and run
-    _rule("fetch-and-run", "curl|wget|iwr|irm|invoke-|http|fetch", r"(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|fetch|aria2c)\b[^\n|]{0,200}\|\s*(?:sudo\s+)?(?:env\s+\S+\s+)?(?:/(?:usr/)?bin/)?(?:sh|bash|zsh|dash|ksh|python[0-9.]*|node|perl|ruby|php|iex|pwsh|powershell|source)\b"),
-    _rule("fetch-and-run", "curl|wget|urlopen|requests|downloadstring|iwr|fetch", r"(?:\b(?:ba|z)?sh\b|\bsource\b|(?<!\w)\.)\s+<\(\s*(?:curl|wget)|\b(?:ba|z)?sh\s+-c\s+[\"']?\$\(\s*(?:curl|wget)|\beval\s*[\"'(]{0,3}\$\(\s*(?:curl|wget)|\b(?:exec|eval)\s*\(\s*(?:\w+\.)*(?:urlopen|get|fetch|read)\b|\biex\s*\(|downloadstring\s*\("),
-    _rule("fetch-and-run", "http|www.|link|url|.sh|.exe|.ps1|.bat|.jar|.dmg|.msi|script|binary|installer|payload|package&download|fetch|get|pull|retriev|wget|curl|grab&run|execut|install|launch|eval|source|start|obey|follow", rf"(?:download|fetch|get|pull|retrieve|wget|curl|grab)(?:ing)?\b{_SENTENCE}(?:{_URL}|\blink\b|\burl\b|\S+\.(?:sh|exe|ps1|bat|jar|dmg|msi)\b|\b(?:script|binary|installer|payload|package)\b){_SENTENCE}\b(?:and|then|to)\s+(?:then\s+)?(?:run|execute|install|launch|eval|source|start|obey|follow)\b"),
-    _rule("fetch-and-run", "http|www.|this link|this url", rf"(?:run|execute|install|launch|eval|source)\b\s+(?:{_W}\s+){{0,6}}?(?:from|at|hosted (?:at|on)|found (?:at|on)|located at)\s+(?:{_W}\s+){{0,2}}?(?:{_URL}|\bthis (?:link|url)\b)"),
-    _rule("fetch-and-run", "http", r"(?:pip|pip3|npm|pnpm|yarn|uv|gem|cargo|go)\s+(?:pip\s+)?(?:install|add|i|get|exec)\s+(?:-\S+\s+)*(?:git\+)?https?://|\b(?:npx|bunx|uvx|deno run|python -m pip install)\s+(?:-\S+\s+)*(?:git\+)?https?://|\bpip3?\s+install\b[^\n]{0,80}--(?:extra-)?index-url\s+https?://"),
-    _rule("fetch-and-run", "http|www.|this link|this url|this page|that link|that url|that page", rf"(?:follow|obey|execute|carry out|apply|load|read|use|do|perform|take)\s+(?:{_W}\s+){{0,4}}?(?:instructions?|steps?|commands?|rules|prompts?|directives?|what it says)\s+(?:{_W}\s+){{0,4}}?(?:at|on|in|from|under|behind|of)\s+(?:{_W}\s+){{0,2}}?(?:{_URL}|\bthis (?:link|url|page)\b|\bthat (?:link|url|page)\b)"),
-    _rule("fetch-and-run", "http|www.", rf"(?:visit|open|go to|browse|fetch|load|read|get|navigate to|check)\b{_SENTENCE}{_URL}{_SENTENCE}\b(?:and|then)\s+(?:{_W}\s+){{0,2}}?(?:follow|obey|execute|run|do (?:what|as|whatever)|act on|apply|carry out|comply)\b"),
-    # ---- behind somebody's back
-    _rule("secrecy", "tell|inform|notif|alert|warn|letting|let &do not|don't|never|without", rf"(?:do not|don't|never|without)\s+(?:{_W}\s+)?(?:tell(?:ing)?|inform(?:ing)?|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|letting|let)\s+(?:the\s+|any\s+)?(?:users?|customers?|operators?|admin\w*|anyone|anybody|owners?|owner|humans?|developers?|security(?: team)?|supervisors?)\b(?:\s*[.,;!]|\s*$|\s+(?:about|of|know|that you|that this|why|when)\b|\s+and\b)",
-          unless=r"\b(?:yet|until|before|unless it|too early|success|succeeded|guess\w*|internal)\b"),
-    _rule("secrecy", "secret|hidden|quiet|hide|conceal|cover|between us|confidential|log|trace|evidence", "{LEAD}" rf"(?:keep\s+(?:this|it|that|these|the \w+)\s+(?:{_W}\s+)?(?:secret|hidden|quiet|confidential|between us)\s+from|(?:hide|conceal)\s+(?:this|it|that|these|the|your|any|all)\s+(?:{_W}\s+){{0,4}}?from\s+(?:the\s+)?(?:users?|customers?|operators?|admin\w*|anyone|logs?|audit\w*|humans?|owner)|(?:cover (?:up )?(?:your|the) tracks|(?:delete|erase|clear|wipe)\s+(?:the\s+|your\s+|all\s+)?(?:audit|security|access)?\s*(?:logs?|traces?|evidence|history)\s+(?:afterwards|after|so that|of this|to hide)))"),
-    # ---- giving secrets away
-    _rule("exfiltration", "reveal|leak|exfiltrat|disclos|dump|expos|divulg|hand over|give&prompt|instruction|credential|secret|password|key|token|environment|.env|internal",
-          "{LEAD}" rf"(?:reveal|leak|exfiltrate|disclose|dump|expose|divulge|hand over|give (?:away|out))\s+(?:{_W}\s+){{0,5}}?(?:system prompt|hidden (?:prompt|instructions?)|credentials?|secrets?|passwords?|api[ _-]?keys?|private keys?|access tokens?|environment variables|\.env|internal (?:data|instructions))"),
-    _rule("exfiltration", "system prompt|instruction|prompt|environment variables|credential|password|secrets|key&print|repeat|output|show|display|echo|recite|include|append|return|paste|write|attach|put", "{LEAD}" rf"(?:print|repeat|output|show|display|echo|recite|include|append|return|paste|write|attach|put)\s+(?:{_W}\s+){{0,4}}?(?:(?:your|the|this|full|entire|complete)\s+(?:system prompt|(?:hidden|initial|original|secret|system) (?:prompt|instructions?))|(?:all\s+|the\s+|your\s+)?environment variables|(?:your|all|the user'?s?|stored|any)\s+(?:{_W}\s+)?(?:credentials|passwords|secrets|api[ _-]?keys|private keys))\b"),
+IGNORE_RULES: tuple[Rule, ...] = (
+    rule("ignore-instructions", f"{_IGNORE}&{_TOLD}", r"{ignore} ~4 {others} ~3 {instructions}"),
+    rule(
+        "ignore-instructions",
+        f"{_IGNORE}&instruction|rule|guideline|directive|command|prompt|lesson|polic",
+        r"{ignore} (?:the |any )?(?:[\w'-]+ ){0,2}?(?:instructions?|rules|guidelines|directives|commands|prompts?|lessons|polic(?:y|ies))"
+        r" ~2 (?:above|before|so far|given|you (?:were|have been|got)|of the (?:system|developer|operator)|in the (?:system|developer|playbook))",
+    ),
+    rule(
+        "ignore-instructions",
+        f"{_IGNORE}&everything|anything|all |whatever|what",
+        r"{ignore} (?:everything|anything|all|whatever|what) (?:else )?(?:[\w'-]+ ){0,2}?"
+        r"(?:above|before|you (?:know|knew|were|have|learned|learnt)|prior|previously|said|told|user|{masters})\b",
+    ),
+    rule(
+        "ignore-instructions",
+        "follow|obey|comply|adhere|respect&playbook|system prompt|polic|rule|guideline|instruction",
+        r"(?:stop (?:following|obeying|respecting)|(?:no longer|do not|don't|not) (?:need|have) to (?:follow|obey|respect|comply with)|(?:must|should|need|shall|can|do|have to|may) not (?:follow|obey|comply with|adhere to|respect)|no longer (?:follow|obey)) "
+        r"(?:the |your )?(?:playbook|system prompt|polic(?:y|ies)|rules of the system|[\w'-]+ polic(?:y|ies)|(?:company|your|safety|security|operator'?s?|developer'?s?) ^1 (?:polic(?:y|ies)|rules|guidelines|instructions)"
+        r"|company polic(?:y|ies))\b",
+        negatable=False,
+    ),
+    rule(
+        "ignore-instructions",
+        "overrid|supersed|preceden|priority|replac|outrank|trump|cancel&this|these|following|my|its|new",
+        r"(?:this|these|the following|my|its?|new) (?:[\w'-]+ )?(?:lessons?|rules?|instructions?|notes?|entr(?:y|ies)|messages?|texts?|directives?|orders?|commands?|guidance)"
+        r" (?:[\w'-]+ )?(?:overrides?|supersedes?|(?:takes?|has|have) (?:precedence|priority) over|replaces?|outranks?|trumps?|cancels?)"
+        r" ~3 (?:all|any|every|everything|previous|prior|earlier|system|your|developer|safety)\b",
+    ),
+    rule(
+        "ignore-instructions",
+        "void|invalid|outdated|wrong|obsolete|cancel|revoked|supersed|no longer|null|suspended|lifted|matter|apply|count",
+        r"(?:your|system|developer'?s?|operator'?s?|previous|prior|earlier|former|all other|existing|safety) (?:[\w'-]+ )?(?:instructions?|guidance|guidelines|directives|orders|prompts?|lessons"
+        r"|rules|restrictions) ~2 (?:(?:is |are |as )?(?:now )?(?:void|invalid|outdated|wrong|obsolete|cancell?ed|revoked|superseded|null|suspended|lifted|no longer (?:valid|in force))\b"
+        r"|(?:no longer|do not|don't|never) (?:apply|applies|hold|count|matter|bind))",
+        unless=r"\buser'?s\b",
+    ),
+    rule(
+        "ignore-instructions",
+        "ignore|disregard|forget|skip|drop|overwrite&instruction|rules|guideline|prompt|directive",
+        r"(?:your|system|developer'?s?|operator'?s?|previous|prior|former) (?:[\w'-]+ )?(?:instructions?|rules|guidelines|prompts?|directives)\b(?:(?![.;!?]\s)[^\n]){0,50}?"
+        r"\b(?:ignore|disregard|forget|skip|drop|overwrite) (?:them|it|these|those)\b",
+    ),
+    rule(
+        "ignore-instructions",
+        "overwrite|delete|erase|wipe|retire|replace&lesson|playbook|instruction|guardrail|memor",
+        r"(?:overwrite|delete|erase|wipe|retire|replace) (?:all|every|any|the) (?:other |existing |previous |earlier |old )?(?:lessons|playbooks?|instructions|guard ?rails|memor(?:y|ies))\b",
+        order=True,
+    ),
+    rule("ignore-instructions", "forget|disregard|violate|break|flout&polic|rules|guideline", r"(?:forget(?: about)?|disregard|violate|break|flout) (?:the |all |our |your )?(?:[\w'-]+ )?(?:polic(?:y|ies)|guidelines)\b", order=True),
+    rule("ignore-instructions", "do what&tells|says|asks|wants|orders", r"do what(?:ever)? (?:the |this |that |an? )?(?:[\w'-]+ )?{carrier} (?:tells|says|asks|wants|orders)", unless=r"\b(?:user|customer)'?s?\b"),
+    rule("ignore-instructions", "trust", r"trust (?:all|any|every) (?:[\w'-]+ )?(?:mcp|tools?|servers?|sources?|senders?|certificates?|hosts?|domains?|inputs?|texts?|outputs?|pages?|plugins?)\b", order=True),
+    rule("ignore-instructions", "regardless", r"regardless of (?:what )?(?:your|the) (?:system prompt|instructions|rules|guidelines|playbook|developer|operator)\b"),
+    rule("ignore-instructions", "put|place|rank&above|over|before|ahead", r"(?:put|place|rank) {sentence}\b(?:above|over|before|ahead of) (?:the |your )?{masters}(?:'s)? (?:rules|instructions|polic(?:y|ies)|prompt)", order=True),
+    rule("ignore-instructions", "command|order|instruction&you must|you should|you have to|you need to", r"(?:is|are) (?:an? )?(?:commands?|orders?|instructions?) (?:that )?you (?:must|should|have to|need to) (?:execute|obey|follow|carry out)"),
+    rule("ignore-instructions", "order|command|instruction&do them|obey|execute|follow", r"(?:is|are) (?:orders?|commands?|instructions?)[^\n.]{0,20}?[,;:] ?(?:do|obey|execute|follow) (?:them|it)\b"),
+    rule("ignore-instructions", "others are|other lessons|other rules|everything else", r"(?:the )?(?:others|other (?:lessons|rules)|everything else) (?:is|are) (?:void|invalid|ignored|cancell?ed|to be ignored)\b"),
+    rule("ignore-instructions", "persona|role|identity|character|speak as|act as|respond as|answer as", r"(?:drop|change|abandon|switch) your (?:persona|role|identity|character)\b|(?:speak|act|respond|answer) as (?:the |an? )?(?:system|root|owner|(?:system )?administrator)\b", order=True),
+    rule("ignore-instructions", "override", r"overrid(?:e|ing)[ _-](?:safety|security|polic(?:y|ies)|rules|guard ?rails|limits)\b['\"]?\s*[:=]"),
+    rule("ignore-instructions", "only&counts|matters|is valid", r"only (?:the |this )?(?:text|document|message|note|ticket|page)\b{sentence}\b(?:counts|matters|is valid)\b"),
+    rule(
+        "ignore-instructions",
+        "you are |you're |act as|pretend|behave&dan|unrestrict|unfilter|uncensor|jailbr|evil|god|mode|root|admin|different|bound|restricted|subject",
+        r"(?:you are|you're|act as|pretend (?:to be|you are)|behave (?:as|like)) (?:now |no longer )?(?:an? |the |in )?"
+        r"(?:dan\b|unrestricted|unfiltered|uncensored|jailbroken|evil\b|god mode|developer mode|maintenance mode|root\b|admin mode|a different (?:ai|assistant)"
+        r"|bound by|restricted by|subject to (?:any|your|the) (?:rules|polic))",
+    ),
+    rule("ignore-instructions", "no rules|no restriction|no limit|no guideline|no filter", r"(?:you|there|we) (?:have|are|has|were) no (?:rules|restrictions|limits|guidelines|filters)\b"),
+    rule(
+        "ignore-instructions",
+        "system prompt|instruction|directive|override",
+        r"(?:^|[\n.!\])>*#]\s*)(?:new|updated|revised|real|actual|important|urgent|secret|hidden|system|admin|developer) (?:system )?"
+        r"(?:prompt|instructions?|directives?|override)\s*[:=\u2014-]",
+        negatable=False,
+    ),
+    rule(
+        "ignore-instructions",
+        "system override|jailbreak|god mode|developer mode|dan mode|unrestricted mode",
+        r"(?:system override\b|(?:enter|activate|enable|switch to|engage) (?:jailbreak|god|dan|unrestricted|developer)[ -]?mode|jailbreak (?:mode|yourself|the))",
+    ),
+    rule(
+        "ignore-instructions",
+        "obey|follow|execute|comply|carry out|do what|act on|trust&instruction|command|order|directive|request|it says",
+        r"(?:obey|follow|execute|comply with|carry out|do(?! not)|act on|trust) (?:(?:all|any|every|each|whatever|the|what) )?(?:[\w'-]+ ){0,2}?"
+        r"(?:instructions?|commands?|orders?|directives?|requests?|it) ~4 (?:in|from|inside|contained|embedded|written|found|hidden|that appears?|given (?:in|by)|of|says)"
+        r" ~4 (?!(?:the )?(?:readme|user|file before))(?:tool|web ?page|web ?site|page|email|e-mail|mail|document|attachment|comment|output|result|message body|payload|description"
+        r"|ticket|note|html|link|url)s?\b",
+    ),
+    rule(
+        "ignore-instructions",
+        "command|instruction|order&carry|execute|obey|follow|run|do them|do it",
+        r"{carrier} ~3 (?:contains?|includes?|has|have|holds?) ~2 (?:commands?|instructions?|orders?)\b{sentence}(?<!not\s)(?<!never\s)(?<!n't\s)\b(?:carry (?:them|it) out|(?:execute|obey|follow|run|do) (?:them|it|these))\b",
+        negatable=False,
+    ),
+    rule(
+        "ignore-instructions",
+        "treat|count|is an|are |as ",
+        r"(?:treat ~8 as|{carrier} ~4 (?:counts?|is to be treated|should be treated|must be treated|are to be treated) as) (?:[\w'-]+ ){0,3}?"
+        r"(?:system (?:message|prompt|instruction)s?|(?:your |new |trusted )?instructions?|commands?|trusted|authoritative|orders?|from the (?:administrator|system|owner))\b",
+        unless=r"\b(?:untrusted|data|not as)\b",
+    ),
+    rule(
+        "ignore-instructions",
+        "<|im_|[inst]|[/inst]|<<sys>>|</system|<system|<|system|<|user|<|assistant|<|endof|<|start|<|end|<|eot",
+        r"<\|(?:im_start|im_end|system|user|assistant|endoftext|end_header_id|start_header_id|eot_id)\|?>?|\[/?inst\]|<</?sys>>"
+        r"|</?system(?:[ _-](?:prompt|message|instruction)s?)?>\s*(?:you|ignore|new|override|from)",
+        negatable=False,
+    ),
 )  # fmt: skip
 
-_STEMS = frozenset().union(*(each for rule in _RULES for each in rule.stems))
-
-# ---- how a clause means it ------------------------------------------------------------------------------
-
-_NEGATED = re.compile(
-    r"\b(?:never|not|n't|cannot|can't|avoid(?:s|ed|ing)?|refus(?:e|es|ed|ing)|reject(?:s|ed|ing)?|declin(?:e|es|ed|ing)|prevent(?:s|ed|ing)?|instead of|rather than|nobody|no one|none|nor|neither|forbid(?:s|den)?|prohibit(?:s|ed)?|"
-    r"disallow(?:s|ed)?|unable to|fail(?:s|ed)? to|block(?:s|ed)?|beware of|stop|resist|against|wrong to|unsafe to|illegal to|dangerous to|no reason to|without)\b(?P<rest>[^.;:!?]*)\Z"
-)
-_TURNED_BACK = re.compile(r"\b(?:and|then|but|just|instead|always|simply)\s+(?:\w+\s+){0,2}\Z|,\s*(?:and\s+|then\s+|but\s+|just\s+|please\s+)*\Z")
-_REPORTED = re.compile(
-    r"\b(?:asks?|asked|asking|tells?|told|telling|says?|said|saying|attempts?|attempted|tries|tried|trying|claims?|claimed|requests?|requested|wants?|wanted|demands?|instructs?|instructed|urges?|offers?|proposes?|"
-    r"attacker|attackers|attack|injection|phishing|malicious|suspicious|someone|who|that|which|whether|how|why|because|if|when|whenever|unless|since|while|once|after|before|until|where|users? (?:can|could|may|might)|scripts?|tests?|requests|"
-    r"calls|clients?|errors?|flag|option|mode|parameter|setting|argument|named|called|phrase|words?|text)\s+(?:the\s+|an?\s+|you\s+|us\s+|them\s+|it\s+|me\s+|to\s+|agents?\s+|assistant\s+|such as\s+|like\s+|[\"'\u201c\u2018:]\s*){0,4}\Z"
-)
-_ABOUT = re.compile(r"\s*(?:\w+\s+){0,3}?(?:is|are|was|were|will be|gets?|got)\s+(?:\w+\s+)?(?:rejected|refused|forbidden|prohibited|not allowed|not permitted|denied|blocked|an? (?:error|attack|red flag|violation|warning sign)|unsafe|dangerous|suspicious|malicious|fraud\w*|wrong|harmful)\b")
-_REFUSED = re.compile(r"\b(?:refuse|decline|reject|do not comply|don't comply|never comply|treat (?:it|this|that|them) as (?:an? )?(?:attack|injection|untrusted|data|suspicious)|report (?:it|this|that)|escalate|ignore (?:it|this|that|them|such)|it is an? (?:attack|injection)|stop and)\b")
-_COMPLIES = re.compile(r"\b(?:comply|obey|do so|do it|do that|agree|go ahead|proceed|accept|follow (?:it|that|them)|carry (?:it|that) out)\b")
-_IDIOMS = re.compile(r"\b(?:(?:do not|don't|never) (?:hesitate|forget|fail|be afraid|neglect|omit) to|(?:do not|don't) worry(?: about (?:it|this))?|never ?mind|not only|no problem|why not|it is not (?:wrong|a problem) to|nothing stops you from|no harm in)\b")
-_GERUND = re.compile(r"\w*ing\b")
-
-
-def find_attack(text: str, *, depth: int = 1) -> Finding | None:
-    """The first rule that a text breaks; none if it breaks none.
-
-    Args:
-        text: a lesson's text; time grows with its length, so callers bound it.
-        depth: how many layers of encoding to look into.
-    """
-    folded = fold(text)
-    found = _in_plain_text(folded)
-    if found is not None:
-        return found
-    spread = _SPREAD.sub(lambda letters: re.sub(r"[^A-Za-z]", "", letters.group()), folded)
-    for other in {spread, spread.translate(_LEET)} - {folded}:
-        found = _told_to_ignore(other)
-        if found is not None:
-            return found
-    blob = encoded_blob(text)
-    if blob:
-        return Finding("encoded-text", f"it holds encoded text ({blob})")
-    if depth:
-        for manner, inner in decoded_texts(text):
-            hidden = find_attack(inner, depth=depth - 1) if manner not in ("rot13", "reversed writing") else _told_to_ignore(fold(inner))
-            if hidden is not None:
-                return Finding("encoded-text", f"it hides in {manner} what {hidden.reason.removeprefix('it ')}")
-    return None
-
-
-_SPREAD = re.compile(r"\b(?:[A-Za-z][ ._*\u00b7-]){3,}[A-Za-z]\b")
-_LEET = str.maketrans("01345@$", "oieasas")
-_LOOKALIKES = str.maketrans(
-    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u0261\u03bf\u03b1\u03b5\u03b9\u03bd\u03c1\u03c4\u03c5\u043a\u043c\u0442\u043d\u0432\u0433\u04bb\u0432",
-    "aeopcyxijsdlgoaeivptuk" + "mthbrhb",
-)
-_MIXED = re.compile(r"\w*[a-z]\w*")
-_NOT_SEEN = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
-_BLANKS = re.compile(r"[^\S\n]+")
-
-
-def fold(text: str) -> str:
-    """A text as rules read it: compatible forms, small letters, no marks over letters, no hidden characters, Latin look-alikes in Latin words."""
-    if text.isascii():
-        return _BLANKS.sub(" ", text.lower())
-    plain = _NOT_SEEN.sub("", text)
-    plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if unicodedata.category(c) != "Mn")
-    plain = unicodedata.normalize("NFC", plain).lower().replace("\u2019", "'").replace("\u2018", "'")
-    return _BLANKS.sub(" ", _MIXED.sub(lambda word: word.group() if word.group().isascii() else word.group().translate(_LOOKALIKES), plain))
-
-
-def _in_plain_text(text: str) -> Finding | None:
-    return _first(_RULES, {stem for stem in _STEMS if stem in text}, text) or _in_other_languages(text)
-
-
-def _told_to_ignore(text: str) -> Finding | None:
-    """The same for a way of reading in which ordinary text makes no sense: only its clearest rules are tried."""
-    if not any(verb in text for verb in ("ignore", "disregard", "forget", "overrid", "bypass", "obey", "system")):
-        return None
-    rules = [rule for rule in _RULES if rule.rule == "ignore-instructions"]
-    return _first(rules, {stem for rule in rules for each in rule.stems for stem in each if stem in text}, text)
-
-
-def _first(rules: Iterable[_Rule], present: set[str], text: str) -> Finding | None:
-    for rule in rules:
-        if any(present.isdisjoint(each) for each in rule.stems):
-            continue
-        for found in _compiled(rule.pattern).finditer(text):
-            if not _inside_word(text, found.start()) and _is_meant(text, found, rule):
-                return Finding(rule.rule, f"it {REASONS[rule.rule]}: '{_shown(text, found)}'")
-    return None
-
-
-def _in_other_languages(text: str) -> Finding | None:
-    patterns, stems = foreign_patterns(ascii_only=text.isascii())
-    present = {stem for stem in stems if stem in text}
-    for foreign in patterns:
-        if present.isdisjoint(foreign.stems):
-            continue
-        for found in _compiled(foreign.pattern).finditer(text):
-            around = text[max(0, found.start() - 24) : found.end() + 12]
-            if not foreign.negation or _compiled(foreign.negation).search(around) is None:
-                return Finding(foreign.rule, f"it {REASONS[foreign.rule]}: '{_shown(text, found)}'")
-    return None
-
-
-def _complies(after: str) -> bool:
-    """Whether a clause goes on to do what somebody in it asks for."""
-    return _COMPLIES.search(after) is not None and _REFUSED.search(after) is None
-
-
-def _inside_word(text: str, place: int) -> bool:
-    return place > 0 and (text[place - 1].isalnum() or text[place - 1] == "_") and (text[place].isalnum() or text[place] == "_")
-
-
-def _shown(text: str, found: re.Match[str]) -> str:
-    words = " ".join(found.group().strip(" \n.,;:!?\"'(").split())
-    return words if len(words) <= 80 else words[:79] + "\u2026"
-
-
-def _is_meant(text: str, found: re.Match[str], rule: _Rule) -> bool:
-    """Whether a clause orders what it names, rather than forbidding or describing it."""
-    start, end = found.span()
-    while start < end and text[start] in " \n.;:!?,>([{|\"'*\u201c\u2018-":
-        start += 1
-    before = _IDIOMS.sub("", text[max(0, start - 160) : start])
-    opening = max(before.rfind(c) for c in "\n.;!?")
-    before = before[opening + 1 :].lstrip()
-    closing = re.search(r"[.;!?](?:\s|\Z)|\n", text[end:])
-    after = text[end : end + (closing.start() if closing else len(text))][:200]
-    clause = before + text[start:end] + after
-    if rule.unless and _compiled(rule.unless).search(clause):
-        return False
-    if not rule.negatable:
-        return True
-    if rule.order and _LEADS.search(before) is None:
-        return _REPORTED.search(before) is not None and _complies(after)
-    negated = _NEGATED.search(before)
-    if negated is not None and _TURNED_BACK.search(negated["rest"]) is None:
-        return False
-    if _REFUSED.search(clause) and (_REPORTED.search(before) or re.search(r"\b(?:if|when|whenever|any|requests?|messages?)\b", before)):
-        return False
-    if _ABOUT.match(after):
-        return False
-    if _REPORTED.search(before):
-        return _complies(after)
-    return not (_GERUND.match(text, start) and not before and re.match(r"\s*(?:\w+\s+){0,4}?(?:is|are|was|makes?|causes?|leads?|returns?|fails?|breaks?|results?|raises?|hides?|can|will|may|would|gives?|does)\b", after))
+POWER_RULES: tuple[Rule, ...] = (
+    rule(
+        "capability",
+        f"grant|give|assign|allow|confer|provid|extend|award|elevate|promote|escalate|upgrade&{_POWERS}",
+        r"(?:grant|give|assign|allow|confer|provide|extend|award|elevate|promote|escalate|upgrade) {anybody} ~6 {powers}",
+        order=True,
+    ),
+    rule(
+        "capability",
+        f"grant|give|assign|add &{_FULL}&access|permission|rights|privilege|role|control",
+        r"(?:grant|give|assign|add) ^5 {full} ~2 (?:access|permissions?|rights|privileges?|role|control)\b",
+        order=True,
+        unless=r"\bonly (?:grant|give|assign|add|if|after|when)\b",
+    ),
+    rule("capability", "make&admin|owner|root|superuser", r"make {anybody} (?:an? |the )?(?:global |full )?(?:admin\w*|owner|root|superuser)\b", order=True),
+    rule(
+        "capability",
+        "allow|let|permit",
+        r"(?:allow|let|permit) (?:{anybody}|{self}|(?:the|this|every|any) (?:[\w'-]+ )?tools?|external users?|unauthenticated users?|all users) (?:to )?(?:read|write|access|edit|run|execute|delete|use|modify|call|install|spend|transfer)\b",
+        order=True,
+        unless=r"\b(?:only|if|unless|not|own)\b",
+    ),
+    rule(
+        "capability",
+        "authori|permitted|allowed|granted|cleared|entitled|empowered|approved|given|free&you|agent|assistant|model",
+        r"{self} (?:are|is|have been|has been|'re|have|has|were) ~2 {allowed} ~8 {free}\b",
+        unless=r"\b(?:not|only|without (?:a |any )?(?:fee|charge|penalty|cost))\b",
+    ),
+    rule(
+        "capability",
+        "authori|permitted|allowed|granted|cleared|entitled|empowered|approved&now|hereby|already|pre",
+        r"{self} (?:are|is|have been|has been|'re) (?:now|hereby|from now on|already|pre)[ -]?\s*(?:[\w'-]+ ){0,2}?"
+        r"(?:authori[sz]ed|permitted|allowed|granted|cleared|entitled|empowered|approved)\b",
+        unless=_LIMITED,
+    ),
+    rule(
+        "capability",
+        "may |can |permission to|right to|free to&any |any|arbitrary|whenever|shell|all |every|unrestrict|unlimit|freely|at will|whatever",
+        r"{self} (?:may|can|have permission to|has permission to|have the right to|has the right to|are free to) (?:now |always )?(?:use|run|execute|call|delete|access|read|write|modify"
+        r"|transfer|spend|install|approve)\b{sentence}\b(?:arbitrary|whenever|shell|unrestricted|unlimited|freely|at will|whatever|any (?:tool|file|command|amount|account)|all (?:tools|files"
+        r"|commands|accounts)|any [\w'-]+ (?:it|you|they) (?:wants?|likes?))\b",
+        unless=r"\b(?:only|unless|not|cannot)\b",
+    ),
+    rule(
+        "capability",
+        f"access|permission|privilege|rights|control|authority&{_FULL}&you|agent|assistant|model",
+        r"{self} (?:now |already )?(?:has|have|possess(?:es)?|enjoys?) ~2 {full} ~2 (?:access|permissions?|privileges?|rights|control|authority)\b",
+    ),
+    rule(
+        "capability",
+        "elevate|escalate|sudo|root|admin|approve",
+        r"(?:(?:elevate|escalate) ^3 (?:privileges?|permissions?|rights|access)\b|add ^3 (?:yourself|the agent|me) to ~3 (?:sudoers|admin\w*|root|wheel)"
+        r"|(?:run|execute) (?:everything|all (?:[\w'-]+ )?commands?|every (?:[\w'-]+ )?command) (?:as|with|using|under|via) (?:root|sudo|admin\w*)"
+        r"|use (?:sudo|(?:the |an? )?(?:admin\w*|root|superuser|service|owner'?s?) (?:account|token|credentials|key|login)) (?:for|on|in) (?:everything|every|all|each|any)\b"
+        r"|approve ~4 (?:yourself\b|your own (?:requests?|permissions?|changes?))|request (?:elevated|admin\w*|root) (?:permissions?|privileges?|rights|access))",
+        order=True,
+    ),
+    rule(
+        "capability",
+        "promote|upgrade|elevate|role|scope|permission|authorized_keys|root|for yourself",
+        r"(?:(?:promote|upgrade|elevate) (?:\S+ ){1,5}?to (?:an? |the )?(?:admin\w*|owner|root|superuser)\b|set ^4 role ~2 (?:to|=) [\"']?(?:admin\w*|owner|root)\b"
+        r"|(?:grant|give|assign) (?:all|every) (?:[\w'-]+ )?(?:scopes?|permissions?|rights|privileges?)\b|(?:escalate|switch|su) to root\b"
+        r"|(?:add|append|put|write|install)\b{sentence}\bauthorized_keys\b|(?:unlock|enable|activate|allow) (?:the )?(?:[\w'-]+ ){1,4}?for yourself\b"
+        r"|(?:create|generate|issue|mint) ^4 (?:keys?|tokens?|credentials?|accounts?) with (?:full|admin\w*|all|unlimited|root|write) (?:scopes?|access|rights|permissions?))",
+        order=True,
+    ),
+    rule("capability", "bucket|database|port|server|network", r"(?:open|expose|make) ^4 (?:bucket|database|ports?|server|network) ~3 (?:public|internet|world|everyone|0\.0\.0\.0)", order=True),
+    rule("capability", "chmod|--privileged", r"chmod (?:-r )?(?:0?777|a\+rwx|\+s|u\+s)\b|docker run ~4 --privileged"),
+    rule(
+        "tool-permission",
+        "permission|allowlist|allow-list|allow list|whitelist|denylist|deny-list|sandbox|approval mode|access|polic|restriction&tool|agent|assistant|your|own|mcp|sandbox|execution|shell|bash|command",
+        r"(?:change|modify|edit|update|set|extend|relax|loosen|widen|expand|rewrite|open up|reconfigure|adjust|alter|raise|remove|clear|delete|empty)"
+        r" (?:the |your |its |all |my )?(?:[\w'-]+ )?(?:tools?'?s?|agents?'?s?|assistant'?s?|your|own|mcp|sandbox|execution|shell|bash|command)"
+        r" (?:permissions?|access|allow[ -]?lists?|whitelists?|deny[ -]?lists?|polic(?:y|ies)|approval mode|restrictions?|sandbox settings)\b",
+        order=True,
+    ),
+    rule(
+        "tool-permission",
+        "allowed|allow-|allow l|allowl|white|trusted|approved|permitted|permission&add|append|include|insert|put|move",
+        r"(?:add|append|include|insert|put|move) (?:\S+ ){1,6}?(?:to|in|into|on) (?:the |your |its )?(?:[\w'-]+ ){0,3}?"
+        r"(?:(?:allowed|approved|permitted|trusted|auto-?approved)[ -](?:tools?|commands?|list of tools)"
+        r"|(?:tool|agent|command|agent's|permission|bash|shell)s? (?:allow|white|permission)[ -]?lists?|permissions\.allow)\b",
+        order=True,
+    ),
+    rule(
+        "tool-permission",
+        "allow|permission&settings|config|.json|.toml|.claude|codex|cursor",
+        r"(?:put|add|write|set|insert|place)\b{sentence}\b(?:under|to|in|into|of)\b{sentence}\b(?:allow|permissions?|allowlist|allowed|always_?allow)\b{sentence}"
+        r"(?:settings|config|\.json|\.toml|\.claude|codex|cursor)",
+        order=True,
+    ),
+    rule(
+        "tool-permission",
+        "allow&bash|shell|*|write|edit|webfetch|all|any",
+        r"\ballow (?:bash|shell|write|edit|webfetch)\(|\"?\ballow(?:ed)?[_-]?(?:tools|commands|list)?\"?\s*[:=]\s*\[?\s*[\"']?(?:bash|shell|\*|write|edit|webfetch|all|any)\b|\"?\ballow\"?\s*:\s*\[\s*\"(?:bash|shell|\*|webfetch)",
+    ),
+    rule("tool-permission", "settings|.claude|codex|cursor&allow", r"(?:edit|change|modify|rewrite|update) (?:\S+ ){0,4}?\S*(?:settings|\.claude|codex|cursor)\S*{sentence}\b(?:allowed|allow)\b", order=True),
+    rule("tool-permission", "restriction|limit|lock&remove|lift|drop|disable|bypass", r"(?:remove|lift|drop|disable|bypass) (?:the |any |all )?(?:[\w'-]+ ){0,2}?(?:restrictions?|locks?) (?:of|on|from) (?:the )?(?:[\w'-]+ ){0,3}?(?:tool|agent|assistant|database)\b", order=True),
+    rule(
+        "tool-permission",
+        "dangerously|bypasspermissions|acceptedits|--allow-danger|--auto-approve|--no-confirm|--force-yes|--yolo|--allow-all|--no-sandbox|auto-approv|autoapprov|auto approv|auto-accept|auto-run|full-auto|skip-permission",
+        r"--(?:dangerously-[a-z-]+|yolo|allow-all(?:-tools)?|allow-danger\w*|auto-approve|no-confirm\w*|force-yes|no-sandbox|full-auto|skip-permissions?)\b|bypasspermissions\b|acceptedits\b|dangerouslyskippermissions\b"
+        r"|auto[ -]?approv(?:e|ing) (?:all|every|any|everything|tool|command|shell|bash)|(?:turn on|enable|use|activate|switch on) (?:the )?auto[ -]?(?:approve|approval|accept|run|confirm)\w*",
+    ),
+    rule(
+        "tool-permission",
+        "approval|permission|sandbox|trust&never|none|off|bypass|full|danger|yolo|auto|allow|always",
+        r"(?:set|switch|change|turn|put) ^4 (?:approval[ _-]?policy|permission[ _-]?mode|approval[ _-]?mode|ask[_-]for[_-]approval|sandbox[ _-]?mode|trust level)"
+        r" ~2 (?:to|into|=) (?:[\w'-]+ )?[\"'`]?(?:never|none|off|bypass\w*|full|danger\w*|yolo|auto\w*|allow\w*|always)",
+    ),
+    rule(
+        "tool-permission",
+        "approve|accept|confirm&automatic|without|default|silently|blindly|at once",
+        r"(?:approve|accept|confirm) (?:all|every|any|each) ~3 (?:tool|command|shell|bash|permission|action|request|prompt|transaction|payment|refund)s?\b"
+        r"\s*(?:[\w'-]+ ){0,3}?(?:automatically|without|by default|silently|blindly|at once)",
+        order=True,
+    ),
+    rule(
+        "tool-permission",
+        "yes|allow|approve|accept|ok |continue&prompt|warning|dialog|question|request",
+        r"(?:answer|say|press|click|reply|choose|select) (?:with )?[\"']?(?:yes|allow|approve|accept|ok|continue|y)[\"']? (?:to|on|at|for|in) (?:[\w'-]+ ){0,2}?"
+        r"(?:permission|security|safety|all|any|every|each|approval) (?:[\w'-]+ ){0,2}?(?:prompts?|warnings?|dialogs?|questions|requests)\b",
+        order=True,
+    ),
+    rule(
+        "tool-permission",
+        "deny|denied|block|white|allow",
+        r"(?:(?:remove|delete|drop|take) (?:\S+ ){1,4}?from (?:the |your )?(?:[\w'-]+ ){0,2}?(?:deny[ -]?(?:list|rules?)|denied (?:tools|commands))"
+        r"|(?:white|allow)[ -]?list (?:\S+ ){1,5}?(?:for|in) (?:the )?(?:[\w'-]+ ){0,2}?(?:tool|agent|sandbox|fetch|shell)s?\b)",
+        order=True,
+    ),
+    rule(
+        "tool-permission",
+        "shell|bash|terminal|code execution|filesystem|file system|root|sudo&enable|activate|unlock|turn on|switch on|open|unblock",
+        r"(?:enable|activate|unlock|turn on|switch on|open|unblock) (?:the |your )?(?:[\w'-]+ ){0,2}?(?:shell|bash|terminal|code execution|file ?system|root|sudo)"
+        r" (?:[\w'-]+ )?(?:tools?|access|permissions?|mode|execution|commands?)\b",
+        order=True,
+    ),
+)  # fmt: skip

@@ -86,7 +86,7 @@ def field_kind(name: str) -> str:
         return ""
     if kind in ("cookie", "basic-auth") and len(parts) > 1 and owner not in ("set", "proxy", "npm"):
         return ""
-    if not kind and len(parts) == 1 or last.endswith(("apikey", "password")):
+    if (not kind and len(parts) == 1) or last.endswith(("apikey", "password")):
         kind = kind or next((named for ending, named in _ENDINGS if last.endswith(ending)), "")
     return kind
 
@@ -306,7 +306,7 @@ def _judge(text: str, place: int, kind: str, *, loose: bool) -> Iterator[Span]:
 
 def _trimmed(value: str) -> str:
     """A value without what belongs to the sentence, call or markup around it."""
-    while value and (value[-1] in ".:?!*|" and not (value[-1] in "?!*" and any(c.isdigit() for c in value)) or (value[-1] in ")]}" and not _closes(value))):
+    while value and ((value[-1] in ".:?!*|" and not (value[-1] in "?!*" and any(c.isdigit() for c in value))) or (value[-1] in ")]}" and not _closes(value))):
         value = value[:-1]
     return value
 

@@ -63,7 +63,9 @@ def _protected(reading: Reading, operation: Operation) -> bool:
     """Whether an operation would change or remove what is pinned or what a person wrote."""
     if isinstance(operation, Merge):
         ids = [*operation.ids, *([operation.into] if operation.text is not None else [])]
-    elif isinstance(operation, Retire) or (isinstance(operation, Update) and (operation.text is not None or operation.applies_when is not None)):
+    elif isinstance(operation, Retire) or (
+        isinstance(operation, Update) and (operation.text is not None or operation.applies_when is not None)
+    ):
         ids = [operation.id]
     else:
         return False

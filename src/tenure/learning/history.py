@@ -147,7 +147,15 @@ def rollback(work: Writing, version: int, *, ids: IdSource, at: datetime, author
         author: who asked for it.
     """
     operations = undo(work.playbook(version), work.playbook())
-    delta = Delta(ids.next(work.newest_delta_id()), operations, scope=work.scope, author=author, cause="rollback", at=at, note=f"back to version {version}")
+    delta = Delta(
+        ids.next(work.newest_delta_id()),
+        operations,
+        scope=work.scope,
+        author=author,
+        cause="rollback",
+        at=at,
+        note=f"back to version {version}",
+    )
     return work.admit(delta)
 
 
@@ -225,6 +233,5 @@ def _counts(goal: Playbook, now: Playbook) -> list[Operation]:
         if earlier is None or record.tallies == earlier.tallies:
             continue
         difference = earlier.tallies - record.tallies
-        found.append(Tally(key, **{name: getattr(difference, name) for name in TALLY_NAMES}))  # type: ignore[arg-type]
+        found.append(Tally(key, **{name: getattr(difference, name) for name in TALLY_NAMES}))
     return found
-

@@ -203,7 +203,11 @@ class Learner:
         operations: list[Operation] = [*counts, *admission.passed, *moves]
         at = self._clock.now()
         for proposal, reason in admission.held:
-            work.hold(HeldChange(id=self._ids.next(), operation=proposal.operation, reason=reason, author=proposal.author, run=run.id, at=at.isoformat()))
+            work.hold(
+                HeldChange(
+                    id=self._ids.next(), operation=proposal.operation, reason=reason, author=proposal.author, run=run.id, at=at.isoformat()
+                )
+            )
         if not operations:
             return Learned(run=run.id, held=len(admission.held), problems=(*thought.problems, *admission.refused), usage=thought.usage)
         delta = Delta(
@@ -270,7 +274,14 @@ def _summed(counts: Sequence[Tally], support: Sequence[Tally]) -> list[Tally]:
         before = total.get(one.id)
         t = one.tallies + before.tallies if before is not None else one.tallies
         total[one.id] = Tally(
-            one.id, helpful=t.helpful, harmful=t.harmful, neutral=t.neutral, shown=t.shown, withheld=t.withheld, cited=t.cited, support=t.support
+            one.id,
+            helpful=t.helpful,
+            harmful=t.harmful,
+            neutral=t.neutral,
+            shown=t.shown,
+            withheld=t.withheld,
+            cited=t.cited,
+            support=t.support,
         )
     return list(total.values())
 

@@ -16,8 +16,12 @@ def held_changes(reading: Reading) -> tuple[HeldChange, ...]:
     queued = {change.operation.id for change in waiting if isinstance(change.operation, Restore)}
     for lesson in reading.lessons(live=False):
         if lesson.status == "held" and lesson.id not in queued:
-            operation = Add(lesson.section, lesson.text, id=lesson.id, applies_when=lesson.applies_when, kind=lesson.kind, evidence=lesson.evidence)
-            waiting.append(HeldChange(id=lesson.id, operation=operation, reason="it was admitted as held", author=lesson.author, at=lesson.created))
+            operation = Add(
+                lesson.section, lesson.text, id=lesson.id, applies_when=lesson.applies_when, kind=lesson.kind, evidence=lesson.evidence
+            )
+            waiting.append(
+                HeldChange(id=lesson.id, operation=operation, reason="it was admitted as held", author=lesson.author, at=lesson.created)
+            )
     return tuple(sorted(waiting, key=lambda change: (change.at, change.id)))
 
 

@@ -81,7 +81,9 @@ def think(
 
     def failed(purpose: str, reason: str, reply: str = "") -> Thought:
         kept = FailedReply(id=new_id(), run=run.id, purpose=purpose, reason=reason, reply=redact(reply).text, at=at)
-        return Thought(plain=plain, failed=(kept,), problems=(f"run {run.id}: the model's {purpose} step failed: {reason}",), usage=counted.usage)
+        return Thought(
+            plain=plain, failed=(kept,), problems=(f"run {run.id}: the model's {purpose} step failed: {reason}",), usage=counted.usage
+        )
 
     try:
         reflection = reflect_with(counted, run, used, rounds=rounds)

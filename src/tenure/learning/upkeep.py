@@ -45,7 +45,10 @@ def describe(plan: Plan) -> str:
 
 def _passed(work: Reading, bounds: Bounds) -> bool:
     sizes = work.sizes()
-    return any(count > bounds.lessons_per_section for count, _ in sizes.values()) or sum(tokens for _, tokens in sizes.values()) > bounds.tokens
+    return (
+        any(count > bounds.lessons_per_section for count, _ in sizes.values())
+        or sum(tokens for _, tokens in sizes.values()) > bounds.tokens
+    )
 
 
 def raise_bounds(work: Writing, settings: Settings) -> str:
@@ -65,5 +68,3 @@ def raise_bounds(work: Writing, settings: Settings) -> str:
         work.set("bounds.tokens", str(tokens))
         raised.append(f"bounds.tokens from {bounds.tokens} to {tokens}")
     return f"Raised {' and '.join(raised)}, to hold what you put in." if raised else ""
-
-

@@ -52,7 +52,7 @@ def read_foreign(text: str) -> Foreign:
             operations=read_exchange(plain),
             rejections=tuple(f"line {number} belongs to no lesson: {line[:80]!r}" for number, line in unread_lines(plain)),
         )
-    elif plain.lstrip()[:1] in ("{", "["):
+    elif plain.lstrip()[:1] == "{" or (plain.lstrip()[:1] == "[" and not _ENTRY_LINE.search(plain)):
         found = _read_json(plain)
     else:
         rules, prose = read_rule_lists(plain)
@@ -69,6 +69,10 @@ def read_foreign(text: str) -> Foreign:
 _BY_ID = re.compile(
     r"^\[[^\s\[\]]+\][ \t]+helpful=[0-9]|^\[[^\s\[\]]*-(?=[0-9a-z]*[0-9])[0-9a-z]+\](?:[ \t]|$)", re.MULTILINE | re.IGNORECASE
 )
+
+
+# No line of JSON begins like this, so a text that does is no JSON although it opens with a bracket.
+_ENTRY_LINE = re.compile(r"^[-*+][ \t]", re.MULTILINE)
 
 
 def lesson_operations(lesson: Lesson) -> list[Operation]:

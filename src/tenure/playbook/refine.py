@@ -159,7 +159,7 @@ def _content(text: str) -> list[str]:
         if quoted:
             kept.append(quoted[2] or quoted[3])
         else:
-            plain = word.lower() if begins and word[1:].islower() else word
+            plain = word.lower() if begins and (word[1:].islower() or (word == "A" and not mark)) else word
             if plain not in _DROPPED:
                 kept.append(plain)
         # After an abbreviation such as "e.g." the sentence goes on.

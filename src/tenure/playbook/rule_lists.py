@@ -20,7 +20,16 @@ _BREAK = re.compile(r"\r\n|\n|\r")
 
 @dataclass(slots=True)
 class _Reader:
-    """Where a reading of the lines stands."""
+    """Where a reading of the lines stands.
+
+    Attributes:
+        rules, prose: what was found so far.
+        section: the heading above.
+        rule: lines of the open rule; empty if none is open.
+        margin, offset: columns at which the open rule's mark and its text begin.
+        fence: the mark that opened a block of code; empty outside one.
+        fresh: whether a paragraph would begin with the next line.
+    """
 
     rules: list[Add] = field(default_factory=list[Add])
     prose: list[str] = field(default_factory=list[str])
@@ -28,7 +37,8 @@ class _Reader:
     rule: list[str] = field(default_factory=list[str])
     margin: int = 0
     offset: int = 0
-    blank: bool = True
+    fence: str = ""
+    fresh: bool = True
 
     def close(self) -> None:
         """The open rule is complete."""
@@ -37,67 +47,74 @@ class _Reader:
             self.rules.append(Add(self.section, text))
         self.rule = []
 
-    def open(self, line: str, entry: re.Match[str]) -> None:
+    def open(self, entry: re.Match[str]) -> None:
         """A rule begins."""
         self.close()
         self.margin, self.offset = len(entry[1]), entry.start(2) if entry[2] else len(entry[1]) + 2
         self.rule = [entry[2] or ""]
+        code = _FENCE.fullmatch(self.rule[0])
+        self.fence = code[1] if code else ""
 
     def go_on(self, line: str) -> None:
         """A line belongs to the open rule; it keeps its indentation inside the rule."""
-        if self.blank and any(self.rule):
+        if self.fresh and any(self.rule):
             self.rule.append("")
         self.rule.append(line[min(self.offset, len(line) - len(line.lstrip(" \t"))) :])
 
     def leave_out(self, number: int, line: str) -> None:
         """A line is no rule and part of none; the first of a paragraph stands for it."""
-        if self.blank:
+        self.close()
+        if self.fresh:
             self.prose.append(f"line {number} is prose outside a list: {line.strip()[:80]!r}")
 
 
 def read_rule_lists(text: str) -> tuple[tuple[Add, ...], tuple[str, ...]]:
     """The rules of a Markdown text, and a sentence for each paragraph outside its lists."""
     reader = _Reader()
-    fence, comment = "", False
+    comment = False
     lines = _BREAK.split(text)
+    settings = _front_matter(lines)
     for number, line in enumerate(lines, 1):
-        if number <= _front_matter(lines):
+        if number <= settings:
             continue
-        mark = _FENCE.fullmatch(line)
-        inside = bool(fence)
-        if inside:
-            fence = "" if mark and mark[1].startswith(fence) and not mark[2].strip() else fence
-        elif mark is not None:
-            fence, inside = mark[1], True
-        comment = not inside and (comment or line.lstrip().startswith("<!--"))
+        comment = not reader.fence and (comment or line.lstrip().startswith("<!--"))
         if comment:
             comment = "-->" not in line
-        elif not inside and not line.strip():
-            reader.blank = True
-            continue
+            reader.fresh = True
+        elif not line.strip() and not reader.fence:
+            reader.fresh = True
         else:
-            _read_line(reader, number, line, inside)
-        reader.blank = False
+            _read_line(reader, number, line)
     reader.close()
     return tuple(reader.rules), tuple(reader.prose)
 
 
-def _read_line(reader: _Reader, number: int, line: str, inside: bool) -> None:
-    title = None if inside else _TITLE.fullmatch(line)
-    entry = None if inside or title or _RULER.fullmatch(line) else _ENTRY.fullmatch(line)
+def _read_line(reader: _Reader, number: int, line: str) -> None:
     indented = len(line) - len(line.lstrip(" \t")) > reader.margin
-    if title is not None:
+    code = _FENCE.fullmatch(line)
+    if reader.fence or code is not None:
+        if reader.rule and (indented or reader.fence or not reader.fresh):
+            reader.go_on(line)
+        else:
+            reader.leave_out(number, line)
+        if code is not None and not reader.fence:
+            reader.fence = code[1]
+        elif code is not None and code[1].startswith(reader.fence) and not code[2].strip():
+            reader.fence = ""
+        reader.fresh = False
+        return
+    title, ruler = _TITLE.fullmatch(line), _RULER.fullmatch(line)
+    entry = None if title or ruler else _ENTRY.fullmatch(line)
+    if title is not None or ruler is not None:
         reader.close()
-        reader.section = _without_closing(title[1] or "")
+        reader.section = _without_closing(title[1] or "") if title is not None else reader.section
     elif entry is not None and not (reader.rule and indented):
-        reader.open(line, entry)
-    elif not inside and _RULER.fullmatch(line):
-        reader.close()
-    elif reader.rule and (indented or not reader.blank):
+        reader.open(entry)
+    elif reader.rule and (indented or not reader.fresh):
         reader.go_on(line)
     else:
-        reader.close()
         reader.leave_out(number, line)
+    reader.fresh = title is not None or ruler is not None
 
 
 def _front_matter(lines: list[str]) -> int:

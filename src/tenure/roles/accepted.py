@@ -49,7 +49,7 @@ _Told = tuple[Any, ...]  # a clause, then the steps it rests on
 
 
 def _told(run: Run, actions: Sequence[Action], failed: Action, cure: Action, between: Sequence[Action], since: int) -> _Told:
-    if failed.same_call(cure):
+    if failed.same_call(cure) or not differences(failed.arguments, cure.arguments):
         return _after_steps(failed, between)
     if failed.command:
         return _other_command(failed, cure, between)
@@ -61,8 +61,6 @@ def _told(run: Run, actions: Sequence[Action], failed: Action, cure: Action, bet
     if counts:
         return (counts,)
     changes = _deciding(error, failed, cure, actions)
-    if not changes:  # 1 and 1.0 are written otherwise and mean the same
-        return _after_steps(failed, between)
     prepared = _prepared_by(failed, between)
     if prepared is not None and not any(all(_both(change)) for change in changes):
         tool, argument = prepared

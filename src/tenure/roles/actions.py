@@ -73,7 +73,9 @@ class Action:
 
     def same_call(self, other: Action) -> bool:
         """Whether the other call asked for the very same thing."""
-        return self.tool == other.tool and plain_arguments(self.arguments) == plain_arguments(other.arguments)
+        if self.tool != other.tool:
+            return False
+        return self.arguments == other.arguments or plain_arguments(self.arguments) == plain_arguments(other.arguments)
 
 
 def actions_of(run: Run) -> tuple[Action, ...]:

@@ -25,7 +25,11 @@ def plain(value: Any) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for field in fields(value):
         held = getattr(value, field.name)
-        default = field.default if field.default is not MISSING else (field.default_factory() if field.default_factory is not MISSING else MISSING)
+        default = (
+            field.default
+            if field.default is not MISSING
+            else (field.default_factory() if field.default_factory is not MISSING else MISSING)
+        )
         if held != default or type(held) is not type(default):
             out[field.name] = held
     return out

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from rpds import HashTrieMap
 
-from tenure.errors import StoreBusy, UserError
+from tenure.errors import StoreBusy
 from tenure.playbook.apply import apply, fold_in
 from tenure.playbook.delta import Delta
 from tenure.playbook.effects import lessons_after
@@ -319,17 +319,10 @@ class InMemoryWriting(InMemoryReading):
             self._now = replace(self._now, held={**self._now.held, change.id: change})
 
     def decide(self, held_id: str, *, state: str, decided: str) -> None:
-        """Close a held change.
-
-        Raises:
-            UserError: there is no such change, or it is closed already.
-        """
+        """Close a held change; one that is closed, or not there, stays as it is."""
         change = self._now.held.get(held_id)
-        if change is None:
-            raise UserError(f"Held change '{held_id}' is not in scope '{self._scope}'. See what is: tenure review list")
-        if change.state != "open":
-            raise UserError(f"Held change '{held_id}' was {change.state} before: {change.decided}. See what is open: tenure review list")
-        self._now = replace(self._now, held={**self._now.held, held_id: replace(change, state=state, decided=decided)})
+        if change is not None and change.state == "open":
+            self._now = replace(self._now, held={**self._now.held, held_id: replace(change, state=state, decided=decided)})
 
     def keep_failed_reply(self, failed: FailedReply) -> None:
         """Keep a reply that could not be used."""

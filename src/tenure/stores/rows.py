@@ -8,7 +8,11 @@ from __future__ import annotations
 from sqlalchemy import Boolean, Column, Index, Integer, MetaData, PrimaryKeyConstraint, Table, Text, UniqueConstraint
 
 metadata = MetaData(
-    naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "uq": "uq_%(table_name)s_%(column_0_N_name)s", "pk": "pk_%(table_name)s"}
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
 )
 
 

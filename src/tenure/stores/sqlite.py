@@ -21,7 +21,8 @@ from tenure.ports import Usage
 from tenure.ranking import words
 from tenure.stores import migrations, rows
 from tenure.stores.scopes import check_scope, tenant
-from tenure.stores.sql import SqlReading, SqlWriting
+from tenure.stores.sql_reading import SqlReading
+from tenure.stores.sql_writing import SqlWriting
 
 BUSY_S = 60.0
 """How long a writer waits for another before it gives up, in seconds."""
@@ -211,7 +212,9 @@ def open_sqlite(url: str, *, now: Callable[[], datetime] | None = None, busy_s: 
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as exc:
-            raise StoreError(f"The folder {path.parent} for the database cannot be made: {exc.strerror}. Name another with --db or TENURE_DB.") from exc
+            raise StoreError(
+                f"The folder {path.parent} for the database cannot be made: {exc.strerror}. Name another with --db or TENURE_DB."
+            ) from exc
     engine = _engine(url, path, busy_s)
     store = SqliteStore(engine, url, SqliteDialect(clock))
     try:
@@ -223,10 +226,20 @@ def open_sqlite(url: str, *, now: Callable[[], datetime] | None = None, busy_s: 
             raise
         aside = _set_aside(path, clock())
         raise DamagedStore(
-            f"Database {path} is damaged ({exc.__cause__.__cause__ if exc.__cause__ else exc}). It was set aside as {aside}; nothing was deleted. "
-            "The next start makes a new one. To rescue what can be read: sqlite3 FILE .recover"
+            f"Database {path} is damaged ({exc.detail}). It was set aside as {aside}; nothing was deleted. "
+            "The next start makes a new one. To rescue what can be read: sqlite3 FILE .recover",
+            detail=exc.detail,
         ) from exc
     return store
+
+
+def library() -> tuple[str, bool]:
+    """The version of the SQLite library that Python was built with, and whether it has the full-text search (FTS5) that a store needs."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        return sqlite3.sqlite_version, ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
+    finally:
+        connection.close()
 
 
 def _path(url: str) -> Path | None:
@@ -240,7 +253,9 @@ def _path(url: str) -> Path | None:
 
 def _engine(url: str, path: Path | None, busy_s: float) -> Engine:
     def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(str(path) if path is not None else ":memory:", timeout=busy_s, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            str(path) if path is not None else ":memory:", timeout=busy_s, isolation_level=None, check_same_thread=False
+        )
         connection.execute(f"PRAGMA busy_timeout = {int(busy_s * 1000)}")
         connection.execute("PRAGMA foreign_keys = ON")
         if path is not None:
@@ -293,11 +308,13 @@ def _translated(url: str) -> Iterator[None]:
     except (DatabaseError, sqlite3.DatabaseError) as exc:
         said = str(exc.orig if isinstance(exc, DatabaseError) else exc)
         if any(mark in said for mark in _DAMAGE):
-            raise DamagedStore(f"Database {url} is damaged: {said}. Check it with: tenure doctor") from exc
+            raise DamagedStore(f"Database {url} is damaged: {said}. Check it with: tenure doctor", detail=said) from exc
         if "locked" in said or "busy" in said:
             raise StoreBusy(f"Database {url} was held by another process for too long ({said}). Nothing was written; try again.") from exc
         if isinstance(exc, OperationalError | sqlite3.OperationalError):
-            raise StoreError(f"Database {url} cannot be used: {said}. Check the path and its permissions, or name another with --db or TENURE_DB.") from exc
+            raise StoreError(
+                f"Database {url} cannot be used: {said}. Check the path and its permissions, or name another with --db or TENURE_DB."
+            ) from exc
         raise
 
 

@@ -6,7 +6,6 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
-import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -93,16 +92,12 @@ def _installed(extra: str) -> bool:
 
 
 def _search_check() -> Check:
-    connection = sqlite3.connect(":memory:")
-    try:
-        options = {row[0] for row in connection.execute("PRAGMA compile_options")}
-    finally:
-        connection.close()
-    if "ENABLE_FTS5" in options:
-        return Check(name="SQLite", state="ok", said=f"{sqlite3.sqlite_version}, with full-text search (FTS5)")
-    return Check(
-        name="SQLite", state="wrong", said=f"{sqlite3.sqlite_version} was built without FTS5, which search needs. Use another Python build."
-    )
+    from tenure.stores.sqlite import library
+
+    version, searches = library()
+    if searches:
+        return Check(name="SQLite", state="ok", said=f"{version}, with full-text search (FTS5)")
+    return Check(name="SQLite", state="wrong", said=f"{version} was built without FTS5, which search needs. Use another build of Python.")
 
 
 def _database_checks(request: Request, facts: dict[str, Any]) -> Iterator[Check]:

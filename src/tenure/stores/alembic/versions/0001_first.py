@@ -8,6 +8,7 @@ down_revision = None
 
 
 def upgrade() -> None:
+    """Make all tables."""
     op.create_table(
         "cores",
         sa.Column("tenant", sa.Text(), nullable=False),

@@ -1,4 +1,4 @@
-"""A scope in a SQL database: reading it, and writing to it inside one transaction.
+"""Reading a scope in a SQL database.
 
 The same for every database; what differs (text search, opening, locking) comes in as a `Dialect`.
 """
@@ -7,29 +7,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Protocol
 
-from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, func, or_, select
 
 from tenure.governance import ledger as chain
-from tenure.playbook.apply import apply, fold_in
-from tenure.playbook.delta import Delta
-from tenure.playbook.effects import lessons_after
+from tenure.playbook.apply import apply
 from tenure.playbook.lessons import Lesson
-from tenure.playbook.notation import assemble, record_from_json, record_to_json
+from tenure.playbook.notation import assemble, record_from_json
 from tenure.playbook.records import Member, Record, read_lesson, root_of
-from tenure.playbook.refine import lesson_tokens
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
-from tenure.ports import Admitted, CaseHit, FailedReply, HeldChange, Hit, LedgerEntry
+from tenure.ports import CaseHit, FailedReply, HeldChange, Hit, LedgerEntry
 from tenure.stores import codec, rows
-from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.scopes import parents, tenant
-
-SOURCE_TASKS_INDEXED = 8
-"""How many of the tasks a lesson came from are searchable with it."""
 
 
 class Dialect(Protocol):
@@ -74,11 +67,16 @@ class SqlReading:
         return self._scope
 
     def _mine(self, table: Any, **columns: object) -> Any:
+        """The condition that a row of a table is of this scope, and has these values."""
         conditions = [table.c[name] == value for name, value in {**self._wall, **columns}.items()]
         return and_(*conditions)
 
+    def _rows(self, *columns: Any, **where: object) -> Any:
+        """Columns of this scope's rows that have these values; the statement is built once per form."""
+        return self._connection.execute(_selection(columns, tuple(where)), {**self._wall, **where})
+
     def _one(self, column: Any, **where: object) -> Any:
-        return self._connection.execute(select(column).where(self._mine(column.table, **where))).scalar()
+        return self._rows(column, **where).scalar()
 
     # -- records: the view that the algebra works on ----------------------------------------------
 
@@ -92,13 +90,12 @@ class SqlReading:
     def group(self, group: str) -> tuple[Member, ...]:
         """The members of a group of equal texts."""
         t = rows.records
-        found = self._connection.execute(select(t.c.delta_id, t.c.key, t.c.imported).where(self._mine(t, group_key=group)))
+        found = self._rows(t.c.delta_id, t.c.key, t.c.imported, group_key=group)
         return tuple(sorted(Member(delta_id, key, bool(imported)) for delta_id, key, imported in found))
 
     def pointing(self, key: str) -> Iterable[str]:
         """Keys of records whose pointer register names this id."""
-        t = rows.records
-        return frozenset(self._connection.execute(select(t.c.key).where(self._mine(t, points_to=key))).scalars())
+        return frozenset(self._rows(rows.records.c.key, points_to=key).scalars())
 
     def holds(self, delta_id: str) -> bool:
         """Whether a delta is part of the state."""
@@ -147,7 +144,7 @@ class SqlReading:
         """The lesson about a subject, live ones first."""
         if not subject:
             return None
-        found = self._connection.execute(select(rows.lessons.c.body).where(self._mine(rows.lessons, about=subject))).scalars()
+        found = self._rows(rows.lessons.c.body, about=subject).scalars()
         order = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
         return min((codec.lesson_from_json(body) for body in found), key=lambda one: (order[one.status], one.id), default=None)
 
@@ -155,14 +152,18 @@ class SqlReading:
         """Live lessons of the scope and its parents that hold words of a query, best first."""
         chain_of_scopes = (self._scope, *parents(self._scope))
         t = rows.scopes
-        walls = self._connection.execute(select(t.c.n).where(t.c.tenant == tenant(self._scope), t.c.scope.in_(chain_of_scopes))).scalars().all()
+        walls = (
+            self._connection.execute(select(t.c.n).where(t.c.tenant == tenant(self._scope), t.c.scope.in_(chain_of_scopes))).scalars().all()
+        )
         if not walls or not query:
             return []
         found = self._dialect.find_words(self._connection, walls, query, limit)
         by_row = dict(found)
         b = rows.lessons
         bodies = self._connection.execute(
-            select(b.c.n, b.c.scope, b.c.body).where(b.c.n.in_(list(by_row)), b.c.tenant == tenant(self._scope), b.c.scope.in_(chain_of_scopes))
+            select(b.c.n, b.c.scope, b.c.body).where(
+                b.c.n.in_(list(by_row)), b.c.tenant == tenant(self._scope), b.c.scope.in_(chain_of_scopes)
+            )
         )
         hits = [Hit(lesson=codec.lesson_from_json(body), score=by_row[n], scope=scope) for n, scope, body in bodies]
         return sorted(hits, key=lambda hit: (-hit.score, hit.lesson.id))
@@ -195,7 +196,9 @@ class SqlReading:
         t = rows.ledger
         return str(self._connection.execute(select(func.max(t.c.delta_id)).where(self._mine(t))).scalar() or "")
 
-    def ledger(self, *, after: int = 0, until: int | None = None, newest_first: bool = False, limit: int | None = None) -> Sequence[LedgerEntry]:
+    def ledger(
+        self, *, after: int = 0, until: int | None = None, newest_first: bool = False, limit: int | None = None
+    ) -> Sequence[LedgerEntry]:
         """Deltas with their arrival numbers in a range."""
         t, s = rows.ledger, rows.ledger_texts
         wanted = select(t.c.version, t.c.writer, t.c.digest, t.c.payload).where(self._mine(t), t.c.version > after)
@@ -207,7 +210,7 @@ class SqlReading:
         if limit is not None and found:
             versions = [row.version for row in found]
             texts_wanted = texts_wanted.where(s.c.version >= min(versions), s.c.version <= max(versions))
-        texts = {digest: said for digest, said in self._connection.execute(texts_wanted)}
+        texts = {row.digest: row.text for row in self._connection.execute(texts_wanted)}
         return [
             LedgerEntry(version=version, delta=codec.delta_from_json(chain.unseal(payload, texts)), writer=writer, digest=digest)
             for version, writer, digest, payload in found
@@ -216,7 +219,10 @@ class SqlReading:
     def verify_ledger(self) -> Sequence[str]:
         """What is wrong with the hash chains of the scope."""
         t, h = rows.ledger, rows.ledger_heads
-        heads = {writer: (count, digest) for writer, count, digest in self._connection.execute(select(h.c.writer, h.c.count, h.c.digest).where(self._mine(h)))}
+        heads = {
+            writer: (count, digest)
+            for writer, count, digest in self._connection.execute(select(h.c.writer, h.c.count, h.c.digest).where(self._mine(h)))
+        }
         writers = set(self._connection.execute(select(t.c.writer).where(self._mine(t)).distinct()).scalars()) | set(heads)
         wrong: list[str] = []
         for writer in sorted(writers):
@@ -226,7 +232,10 @@ class SqlReading:
             links = self._connection.execute(
                 select(t.c.seq, t.c.previous, t.c.payload, t.c.digest).where(self._mine(t, writer=writer)).order_by(t.c.seq)
             )
-            verdict = chain.verify((chain.Record(seq=seq, previous=previous, payload=payload, digest=digest) for seq, previous, payload, digest in links), heads[writer])
+            verdict = chain.verify(
+                (chain.Record(seq=seq, previous=previous, payload=payload, digest=digest) for seq, previous, payload, digest in links),
+                heads[writer],
+            )
             if not verdict.ok:
                 wrong.append(f"writer {writer}, link {verdict.broken_at}: {verdict.reason}")
         return wrong
@@ -249,8 +258,7 @@ class SqlReading:
 
     def learned_steps(self, run_id: str) -> int | None:
         """How many steps of a run were learned from; none if it is not kept."""
-        t = rows.runs
-        found = self._connection.execute(select(t.c.learned, t.c.id).where(self._mine(t, id=run_id))).one_or_none()
+        found = self._rows(rows.runs.c.learned, id=run_id).one_or_none()
         return None if found is None else int(found.learned or 0)
 
     def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:
@@ -282,7 +290,11 @@ class SqlReading:
         """Ids of finished runs that were kept but not learned from, oldest first."""
         t = rows.runs
         waiting = or_(t.c.learned.is_(None), t.c.learned < t.c.steps)
-        return list(self._connection.execute(select(t.c.id).where(self._mine(t, finished=True), waiting).order_by(t.c.arrived).limit(limit)).scalars())
+        return list(
+            self._connection.execute(
+                select(t.c.id).where(self._mine(t, finished=True), waiting).order_by(t.c.arrived).limit(limit)
+            ).scalars()
+        )
 
     # -- the rest ------------------------------------------------------------------------------------
 
@@ -295,7 +307,10 @@ class SqlReading:
     def failed_replies(self) -> Sequence[FailedReply]:
         """Replies that wait to be tried again, oldest first."""
         t = rows.failed_replies
-        return [codec.failed_from_json(body) for body in self._connection.execute(select(t.c.body).where(self._mine(t)).order_by(t.c.id)).scalars()]
+        return [
+            codec.failed_from_json(body)
+            for body in self._connection.execute(select(t.c.body).where(self._mine(t)).order_by(t.c.id)).scalars()
+        ]
 
     def sizes(self) -> Mapping[str, tuple[int, int]]:
         """Live lessons and their estimated tokens by section."""
@@ -317,8 +332,8 @@ class SqlReading:
         """Sizes by name."""
         t = rows.lessons
         by_status = dict.fromkeys(("provisional", "active", "held", "retired"), 0)
-        for status, count in self._connection.execute(select(t.c.status, func.count()).where(self._mine(t)).group_by(t.c.status)):
-            by_status[status] = count
+        for status, size in self._connection.execute(select(t.c.status, func.count()).where(self._mine(t)).group_by(t.c.status)):
+            by_status[status] = size
 
         def count(table: Any, **where: object) -> int:
             return int(self._connection.execute(select(func.count()).select_from(table).where(self._mine(table, **where))).scalar() or 0)
@@ -334,193 +349,8 @@ class SqlReading:
         }
 
 
-class SqlWriting(SqlReading):
-    """A transaction on one scope (see `ports.Writing`)."""
-
-    def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
-        super().__init__(connection, scope, dialect)
-        t = rows.scopes
-        found = connection.execute(select(t.c.n).where(self._mine(t))).scalar()
-        if found is None:
-            found = connection.execute(insert(t).values(**self._wall, version=0)).inserted_primary_key[0]
-        self._scope_row = int(found)
-
-    def admit(self, delta: Delta) -> Admitted:
-        """Put a delta into the scope's playbook and ledger."""
-        change = fold_in(self, delta)
-        if not change.effective:
-            return Admitted(receipts=change.receipts)
-        lessons = lessons_after(self, change)
-        self._put_records(change.records)
-        self._put_lessons(lessons)
-        return Admitted(receipts=change.receipts, version=self._append(replace(delta, scope=self._scope)))
-
-    def _put_records(self, changed: Mapping[str, Record]) -> None:
-        t = rows.records
-        known = set(self._connection.execute(select(t.c.key).where(self._mine(t), t.c.key.in_(list(changed)))).scalars())
-        new: list[dict[str, object]] = []
-        for key, record in changed.items():
-            admission, pointer = record.admission, record.registers.get("pointer")
-            values: dict[str, object] = {
-                "body": record_to_json(record),
-                "group_key": admission.group if admission is not None else None,
-                "imported": bool(admission is not None and admission.name),
-                "delta_id": admission.delta if admission is not None else None,
-                "points_to": pointer.value if pointer is not None else None,
-            }
-            if key in known:
-                self._connection.execute(update(t).where(self._mine(t, key=key)).values(**values))
-            else:
-                new.append({**self._wall, "key": key, **values})
-            self._records[key] = record
-        if new:
-            self._connection.execute(insert(t), new)
-
-    def _put_lessons(self, changed: Mapping[str, Lesson | None]) -> None:
-        t = rows.lessons
-        before = {row.id: row for row in self._connection.execute(select(t.c.id, t.c.n, t.c.body).where(self._mine(t), t.c.id.in_(list(changed))))}
-        for lesson_id, lesson in changed.items():
-            row = before.get(lesson_id)
-            if lesson is None:
-                if row is not None:
-                    gone = codec.lesson_from_json(row.body)
-                    self._dialect.put_words(self._connection, row.n, self._scope_row, replace(gone, status="retired"), "")
-                    self._connection.execute(delete(t).where(t.c.n == row.n))
-                continue
-            values = {
-                "status": lesson.status,
-                "section": lesson.section,
-                "about": lesson.about,
-                "tokens": lesson_tokens(lesson),
-                "body": codec.lesson_to_json(lesson),
-            }
-            if row is None:
-                n = self._connection.execute(insert(t).values(**self._wall, id=lesson_id, **values)).inserted_primary_key[0]
-            else:
-                n = row.n
-                self._connection.execute(update(t).where(t.c.n == n).values(**values))
-            if row is None or _searchable(codec.lesson_from_json(row.body)) != _searchable(lesson):
-                self._dialect.put_words(self._connection, n, self._scope_row, lesson, self._asked(lesson))
-
-    def _asked(self, lesson: Lesson) -> str:
-        """The inputs of the tasks a lesson came from."""
-        ids = list(dict.fromkeys(place.run for place in lesson.evidence))[:SOURCE_TASKS_INDEXED]
-        if not ids:
-            return ""
-        t = rows.runs
-        bodies = self._connection.execute(select(t.c.body).where(self._mine(t), t.c.id.in_(ids)).order_by(t.c.arrived)).scalars()
-        return "\n".join(str(json.loads(body)["task"]["text"])[:2000] for body in bodies)
-
-    def _append(self, delta: Delta) -> int:
-        writer = self._connection.execute(select(rows.installation.c.writer)).scalar_one()
-        h = rows.ledger_heads
-        head = self._connection.execute(select(h.c.count, h.c.digest).where(self._mine(h, writer=writer))).one_or_none()
-        count, previous = (int(head.count), str(head.digest)) if head is not None else (0, "")
-        sealed = chain.seal(codec.delta_to_json(delta), lambda _: self._dialect.salt())
-        digest = chain.chain(previous, sealed.payload)
-        version = self.version() + 1
-        self._connection.execute(
-            insert(rows.ledger).values(
-                **self._wall,
-                version=version,
-                writer=writer,
-                seq=count + 1,
-                delta_id=delta.id,
-                delta_key=delta.key,
-                payload=sealed.payload,
-                previous=previous,
-                digest=digest,
-                recorded=self._dialect.now(),
-            )
-        )
-        if sealed.texts:
-            self._connection.execute(
-                insert(rows.ledger_texts),
-                [{**self._wall, "digest": one.digest, "version": version, "salt": one.salt, "text": one.text} for one in sealed.texts],
-            )
-        if head is None:
-            self._connection.execute(insert(h).values(**self._wall, writer=writer, count=1, digest=digest))
-        else:
-            self._connection.execute(update(h).where(self._mine(h, writer=writer)).values(count=count + 1, digest=digest))
-        self._connection.execute(update(rows.scopes).where(rows.scopes.c.n == self._scope_row).values(version=version))
-        return version
-
-    def keep_run(self, run: Run, *, learned: bool) -> None:
-        """Keep a run, or more steps and the outcome of one that is kept."""
-        t = rows.runs
-        kept = self._connection.execute(select(t.c.steps, t.c.learned, t.c.tools, t.c.body).where(self._mine(t, id=run.id))).one_or_none()
-        if kept is not None:
-            run = grown(codec.run_from_json(kept.body, scope=self._scope), run)
-        have = int(kept.steps) if kept is not None else 0
-        total = max(have, len(run.steps))
-        values = {
-            "task_key": run.task.key,
-            "task_kind": run.task.kind,
-            "success": run.outcome.success,
-            "finished": finished(run),
-            "steps": total,
-            "learned": total if learned else (kept.learned if kept is not None else None),
-            "tools": codec.compact(sorted(tools_called(run) | set(json.loads(kept.tools) if kept is not None else ()))),
-            "body": codec.run_to_json(run),
-        }
-        if kept is None:
-            arrived = int(self._connection.execute(select(func.max(t.c.arrived)).where(self._mine(t))).scalar() or 0) + 1
-            row = self._connection.execute(insert(t).values(**self._wall, id=run.id, arrived=arrived, **values)).inserted_primary_key[0]
-            self._dialect.put_task(self._connection, row, self._scope_row, run.task.text)
-        else:
-            self._connection.execute(update(t).where(self._mine(t, id=run.id)).values(**values))
-        new = [
-            {**self._wall, "run_id": run.id, "place": place, "body": codec.step_to_json(step)} for place, step in enumerate(run.steps) if place >= have
-        ]
-        if new:
-            self._connection.execute(insert(rows.steps), new)
-        self._expose(run)
-
-    def _expose(self, run: Run) -> None:
-        t = rows.exposures
-        wanted = {(lesson, role) for role in ("shown", "withheld", "cited") for lesson in getattr(run, role)}
-        if not wanted:
-            return
-        known = {(lesson, role) for lesson, role in self._connection.execute(select(t.c.lesson_id, t.c.role).where(self._mine(t, run_id=run.id)))}
-        new = [{**self._wall, "run_id": run.id, "lesson_id": lesson, "role": role} for lesson, role in sorted(wanted - known)]
-        if new:
-            self._connection.execute(insert(t), new)
-
-    def hold(self, change: HeldChange) -> None:
-        """Put an operation into the review queue."""
-        self._replace(rows.held, {"id": change.id}, state=change.state, run_id=change.run, body=codec.held_to_json(change))
-
-    def decide(self, held_id: str, *, state: str, decided: str) -> None:
-        """Close a held change."""
-        body = self._one(rows.held.c.body, id=held_id)
-        if body is not None:
-            self.hold(replace(codec.held_from_json(body), state=state, decided=decided))
-
-    def keep_failed_reply(self, failed: FailedReply) -> None:
-        """Keep a reply that could not be used."""
-        self._replace(rows.failed_replies, {"id": failed.id}, run_id=failed.run, body=codec.failed_to_json(failed))
-
-    def drop_failed_reply(self, failed_id: str) -> None:
-        """Forget a reply that has been dealt with."""
-        self._connection.execute(delete(rows.failed_replies).where(self._mine(rows.failed_replies, id=failed_id)))
-
-    def keep_core(self, core: Core) -> None:
-        """Keep the core that was shown."""
-        self._replace(rows.cores, {}, body=codec.core_to_json(core))
-
-    def set(self, name: str, value: str | None) -> None:
-        """Set a setting of the scope; none removes it."""
-        if value is None:
-            self._connection.execute(delete(rows.settings).where(self._mine(rows.settings, name=name)))
-        else:
-            self._replace(rows.settings, {"name": name}, value=value)
-
-    def _replace(self, table: Any, key: Mapping[str, object], **values: object) -> None:
-        if self._connection.execute(update(table).where(self._mine(table, **key)).values(**values)).rowcount == 0:
-            self._connection.execute(insert(table).values(**self._wall, **key, **values))
-
-
-def _searchable(lesson: Lesson) -> tuple[object, ...]:
-    runs = tuple(dict.fromkeys(place.run for place in lesson.evidence))[:SOURCE_TASKS_INDEXED]
-    return (lesson.live, lesson.text, lesson.applies_when, runs)
-
+@lru_cache(maxsize=256)
+def _selection(columns: tuple[Any, ...], where: tuple[str, ...]) -> Any:
+    """A select of columns of one table, for one scope and equal values; values come in when it is executed."""
+    table = columns[0].table
+    return select(*columns).where(*(table.c[name] == bindparam(name) for name in ("tenant", "scope", *where)))

@@ -1,0 +1,78 @@
+"""Words of any script, token estimates, and choice under a budget."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.ranking import STOP_WORDS, choose, estimate_tokens, overlap, query_words, words
+from tests.strategies import any_texts
+
+
+@given(any_texts(8), any_texts(8))
+def test_estimates_are_sums_or_less_by_what_stands_at_the_seam(one: str, other: str) -> None:
+    assert estimate_tokens(one) >= 0
+    assert (estimate_tokens(one) == 0) <= (not one.strip() or not one.isascii())
+    assert abs(estimate_tokens(one + other) - estimate_tokens(one) - estimate_tokens(other)) <= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("", 0), ("convert each line", 3), ("120.50", 3), ("2026-01-31", 6), ("请求书", 3), ("a\nb", 3), ("[x-1] helpful=9", 7), ("שלום", 2)],
+)
+def test_estimates_of_some_texts(text: str, tokens: int) -> None:
+    assert estimate_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Use docker部署worker", ["use", "docker", "部署", "worker"]),
+        ("多币种发票", ["多币", "币种", "种发", "发票"]),
+        ("換", ["換"]),
+        ("請求書はPDF/Aで保存", ["請求", "求書", "書は", "pdf", "a", "で保", "保存"]),
+        ("snake_case ADR-0005 src/app.py", ["snake", "case", "adr", "0005", "src", "app", "py"]),
+        ("환불은 7일", ["환불", "불은", "7", "일"]),
+        ("שלום עולם", ["שלום", "עולם"]),
+        ("…!? \x00", []),
+    ],
+)
+def test_words_of_any_script(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@given(any_texts(10), st.integers(0, 5))
+def test_a_question_gives_each_word_once_and_some_word_if_there_is_one(text: str, most: int) -> None:
+    found = query_words(text, most=most)
+    assert len(found) == len(set(found)) <= most
+    assert set(found) <= set(words(text))
+    assert bool(query_words(text)) == bool(words(text))
+
+
+def test_a_question_of_filler_words_alone_is_still_searched() -> None:
+    assert query_words("what should I do") == ["what", "should", "i", "do"]
+    assert query_words("What is the ledger balance?") == ["ledger", "balance"]
+    assert STOP_WORDS.isdisjoint(query_words("please convert the ledger"))
+
+
+priced = st.lists(st.tuples(st.integers(0, 40), st.floats(-1, 5)), max_size=12)
+
+
+@given(priced, st.integers(0, 100))
+def test_a_choice_keeps_the_budget_and_leaves_out_only_what_no_longer_fits(parts: list[tuple[int, float]], budget: int) -> None:
+    costs, worths = [cost for cost, _ in parts], [worth for _, worth in parts]
+    taken = choose(costs, worths, budget)
+    assert len(taken) == len(set(taken))
+    assert sum(costs[place] for place in taken) <= budget
+    assert all(worths[place] > 0 for place in taken)
+    assert [worths[place] for place in taken] == sorted((worths[place] for place in taken), reverse=True)
+    left = budget - sum(costs[place] for place in taken)
+    assert all(costs[place] > left for place in range(len(parts)) if place not in taken and worths[place] > 0)
+
+
+@given(st.lists(st.sampled_from("abcdef")), st.lists(st.sampled_from("abcdef")))
+def test_overlap_is_a_symmetric_share(one: list[str], other: list[str]) -> None:
+    assert overlap(one, other) == overlap(other, one)
+    assert 0.0 <= overlap(one, other) <= 1.0
+    assert overlap(one, one) == (1.0 if one else 0.0)

@@ -1,0 +1,29 @@
+"""`tenure demo`: the tour says who acts, week by week what happened, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.serving.cli.conftest import Cli
+
+
+def test_the_tour_says_that_the_agent_is_scripted_and_shows_every_week(cli: Cli, folder: Path) -> None:
+    answer = cli("demo")
+    assert answer.code == 0
+    assert "The agent is scripted" in answer.out
+    weeks = [line.split() for line in answer.out.splitlines() if line[:4].strip().isdigit() and ("posted" in line or "locked" in line)]
+    assert [int(week[0]) for week in weeks] == list(range(1, 13))
+    assert "Weeks posted: alone 0 of 12" in answer.out
+    assert "from week 1, step" in answer.out
+    assert list(folder.iterdir()) == []
+
+
+def test_json_has_weeks_and_lessons(cli: Cli) -> None:
+    found = cli("demo", "--weeks", "3", "--json").json
+    assert found["agent"] == "scripted clerk"
+    assert [week["number"] for week in found["weeks"]] == [1, 2, 3]
+    assert all(lesson["evidence"] for lesson in found["lessons"])
+
+
+def test_a_setting_for_a_model_does_not_put_one_to_work(cli: Cli) -> None:
+    assert cli("demo", "--weeks", "1", "--json", TENURE_MODEL="openai:gpt-4o").json["agent"] == "scripted clerk"

@@ -1,0 +1,102 @@
+"""`tenure export`: the playbook out, whole, without secrets, and back in unchanged."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tenure import Add, Delta, Playbook, apply, loads
+from tenure.learning.exchange import written
+from tests.serving.cli.conftest import LESSONS, Cli, write_operations
+from tests.strategies import texts
+
+
+def test_the_exchange_text_is_what_people_read(cli: Cli, playbook: None, golden: Callable[[str, str], None]) -> None:
+    golden("cli/export.txt", cli("export").steady)
+
+
+def test_stdout_is_the_text_and_nothing_else(cli: Cli, playbook: None) -> None:
+    assert cli("export").out == LESSONS
+    assert cli("export", "-").out == LESSONS
+
+
+@pytest.mark.parametrize("name", ["copy.txt", "copy.json"])
+def test_an_export_imported_into_an_empty_database_gives_every_text_unchanged(cli: Cli, playbook: None, name: str) -> None:
+    assert cli("export", name).code == 0
+    assert cli("import", name, "--db", "other.db", "--json").json["added"] == 3
+    kept = ("id", "section", "text", "applies_when")
+    one, other = (cli("show", "--json", "--db", db).json["lessons"] for db in ("book.db", "other.db"))
+    assert [[lesson[field] for field in kept] for lesson in one] == [[lesson[field] for field in kept] for lesson in other]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@given(said=st.lists(texts(), min_size=1, max_size=3, unique=True))
+def test_no_text_is_changed_on_the_way_out_and_in_again(cli: Cli, folder: Path, said: list[str]) -> None:
+    for path in folder.glob("*.db*"):
+        path.unlink()
+    operations = [{"op": "ADD", "section": "s", "text": text, "id": f"s-{place}"} for place, text in enumerate(said)]
+    cli("apply", write_operations(folder, *operations))
+    stored = [lesson["text"] for lesson in cli("show", "--json").json["lessons"]]
+    for form in ("ace", "json"):
+        (folder / "copy").write_bytes(cli("export", "--form", form).out.encode("utf-8"))
+        cli("import", "copy", "--db", f"{form}.db")
+        assert [lesson["text"] for lesson in cli("show", "--json", "--db", f"{form}.db").json["lessons"]] == stored
+
+
+def test_json_holds_retired_lessons_as_well(cli: Cli, playbook: None, folder: Path) -> None:
+    cli("apply", write_operations(folder, {"op": "RETIRE", "id": "inv-00002"}))
+    cli("export", "copy.json")
+    assert cli("export", "copy.json", "--json").json["lessons"] == 3
+    cli("import", "copy.json", "--db", "other.db")
+    found = {lesson["id"]: lesson["status"] for lesson in cli("show", "--all", "--json", "--db", "other.db").json["lessons"]}
+    assert found["inv-00002"] == "retired"
+
+
+def test_a_secret_that_older_rules_let_through_does_not_leave() -> None:
+    secret = "AKIA" + "QWERTYUIOPASDFGH"
+    stored = apply(Playbook(), Delta("01J00", [Add("s", f"Log in with {secret}", applies_when=f"with {secret}", avoid=secret)])).playbook
+    for form in ("ace", "json"):
+        text = written(stored, form)  # type: ignore[arg-type]
+        assert secret not in text
+        assert [lesson.text for lesson in loads(text).lessons] == ["Log in with [redacted:aws-key]"] or "redacted" in text
+
+
+def test_a_playbook_without_secrets_leaves_byte_for_byte() -> None:
+    from tenure import dumps
+
+    stored = apply(Playbook(), Delta("01J00", [Add("s", "access_token=spotify_access_token names a variable")])).playbook
+    assert written(stored, "json") == dumps(stored)
+
+
+def test_a_folder_is_not_overwritten(cli: Cli, playbook: None, folder: Path) -> None:
+    (folder / "out").mkdir()
+    answer = cli("export", "out")
+    assert (answer.code, "'out' is a folder" in answer.err) == (2, True)
+    assert list((folder / "out").iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_a_mistake(cli: Cli, playbook: None) -> None:
+    answer = cli("export", "nowhere/copy.txt")
+    assert (answer.code, "does not exist" in answer.err) == (2, True)
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_rights_and_links(cli: Cli, playbook: None, folder: Path) -> None:
+    (folder / "real.txt").write_text("old", encoding="utf-8")
+    (folder / "real.txt").chmod(0o640)
+    (folder / "link.txt").symlink_to("real.txt")
+    assert cli("export", "link.txt").code == 0
+    assert (folder / "link.txt").is_symlink()
+    assert (folder / "real.txt").read_text(encoding="utf-8") == LESSONS
+    assert stat.S_IMODE(os.stat(folder / "real.txt").st_mode) == 0o640
+    assert sorted(path.name for path in folder.iterdir() if "new" in path.name) == []
+
+
+def test_an_unknown_form_is_a_mistake(cli: Cli, playbook: None) -> None:
+    answer = cli("export", "--form", "xml")
+    assert (answer.code, answer.err) == (2, "error: There is no form 'xml'. Use ace or json.\n")

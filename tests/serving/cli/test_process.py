@@ -1,0 +1,146 @@
+"""`tenure` as a process: streams, signals, exit codes, encodings."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.serving.cli.conftest import LESSONS, RUNS
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, "TENURE_DB": str(tmp_path / "book.db"), "TENURE_SCOPE": "acme/finance"}
+
+
+def run(command: list[str], *args: str, environment: dict[str, str], cwd: Path, input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*command, *args], capture_output=True, check=False, env=environment, cwd=cwd, input=input, timeout=60)
+
+
+def test_results_on_stdout_talk_on_stderr_and_the_exit_code(tenure_command: list[str], environment: dict[str, str], tmp_path: Path) -> None:
+    lines = "".join(f"{json.dumps(one)}\n" for one in RUNS).encode()
+    done = run(tenure_command, "learn", "-", "--json", environment=environment, cwd=tmp_path, input=lines)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["runs"] == 2
+    wrong = run(tenure_command, "show", "nothing", environment=environment, cwd=tmp_path)
+    assert (wrong.returncode, wrong.stdout) == (2, b"")
+    assert wrong.stderr.startswith(b"error: Lesson 'nothing' is not in scope")
+
+
+def test_a_reader_that_has_seen_enough_ends_it_quietly(tenure_command: list[str], environment: dict[str, str], tmp_path: Path) -> None:
+    bullets = "".join(f"[a-{number}] helpful=0 harmful=0 :: {'word ' * 200}{number}\n" for number in range(400))
+    run(tenure_command, "import", "-", environment=environment, cwd=tmp_path, input=f"## a\n{bullets}".encode())
+    child = subprocess.Popen([*tenure_command, "export"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=tmp_path)
+    assert child.stdout is not None
+    assert child.stderr is not None
+    assert child.stdout.readline() == b"## a\n"
+    child.stdout.close()
+    assert child.stderr.read() == b""
+    assert child.wait(timeout=60) == 0
+    child.stderr.close()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_narrow_encoding_shows_escapes_and_keeps_json_whole(
+    tenure_command: list[str], environment: dict[str, str], tmp_path: Path, encoding: str
+) -> None:
+    run(tenure_command, "import", "-", environment=environment, cwd=tmp_path, input=LESSONS.encode())
+    narrow = {**environment, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    shown = run(tenure_command, "show", environment=narrow, cwd=tmp_path)
+    assert (shown.returncode, b"PDF/A" in shown.stdout) == (0, True)
+    found = json.loads(run(tenure_command, "show", "--json", environment=narrow, cwd=tmp_path).stdout.decode(encoding))
+    assert found["lessons"][2]["section"] == "請求書"
+
+
+def test_an_interrupt_keeps_what_was_learned_and_the_same_command_goes_on(
+    tenure_command: list[str], environment: dict[str, str], tmp_path: Path
+) -> None:
+    many = tmp_path / "many.jsonl"
+    many.write_text("".join(f"{json.dumps({**RUNS[place % 2], 'id': f'run-{place}'})}\n" for place in range(3000)), encoding="utf-8")
+    child = subprocess.Popen(
+        [*tenure_command, "learn", str(many), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=tmp_path
+    )
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "book.db").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.7)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, b"Traceback" in err) == (130, False)
+    done = json.loads(out)
+    assert done["interrupted"]
+    assert 0 < done["runs"] < 3000
+    status = json.loads(run(tenure_command, "status", "--json", environment=environment, cwd=tmp_path).stdout)
+    assert status["counts"]["runs"] >= done["runs"]
+
+
+def test_an_unexpected_error_is_one_message_and_a_traceback_only_on_demand(
+    tenure_command: list[str], environment: dict[str, str], tmp_path: Path
+) -> None:
+    broken = tmp_path / "package"
+    broken.mkdir()
+    # A clock that fails stands for a fault nobody thought of.
+    (broken / "sitecustomize.py").write_text(
+        "import tenure.system\ndef now(self): raise RuntimeError('the clock has stopped')\ntenure.system.SystemClock.now = now\n",
+        encoding="utf-8",
+    )
+    faulty = {**environment, "PYTHONPATH": os.pathsep.join((str(broken), environment["PYTHONPATH"]))}
+    run(tenure_command, "import", "-", environment=environment, cwd=tmp_path, input=LESSONS.encode())
+    plain = run(tenure_command, "context", "x", environment=faulty, cwd=tmp_path)
+    assert plain.returncode == 1
+    assert plain.stderr.startswith(b"error: RuntimeError: the clock has stopped\n")
+    assert b"TENURE_DEBUG=1" in plain.stderr
+    assert b"Traceback" not in plain.stderr
+    traced = run(tenure_command, "context", "x", environment={**faulty, "TENURE_DEBUG": "1"}, cwd=tmp_path)
+    assert (traced.returncode, b"Traceback" in traced.stderr) == (1, True)
+
+
+def on_a_terminal(command: list[str], environment: dict[str, str], cwd: Path, typed: bytes = b"") -> tuple[int, str]:
+    """Exit code and screen of a command that runs on a terminal of its own."""
+    main, other = pty.openpty()
+    child = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=environment, cwd=cwd)
+    os.close(other)
+    if typed:
+        os.write(main, typed)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(main, 65536)
+        except OSError:  # the terminal's other end is closed
+            break
+        if not piece:
+            break
+        seen += piece
+    os.close(main)
+    return child.wait(timeout=60), seen.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_has_colours_a_bar_and_a_question(tenure_command: list[str], environment: dict[str, str], tmp_path: Path) -> None:
+    shown = {name: value for name, value in environment.items() if name != "NO_COLOR"} | {"TERM": "xterm"}
+    (tmp_path / "runs.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in RUNS), encoding="utf-8")
+    code, screen = on_a_terminal([*tenure_command, "learn", "runs.jsonl"], shown, tmp_path)
+    assert (code, "Learning" in screen, "\x1b[1m" in screen) == (0, True, True)
+    code, screen = on_a_terminal([*tenure_command, "rollback", "0"], shown, tmp_path, typed=b"n\n")
+    assert (code, "Go back from version 2 to version 0" in screen, "Nothing was changed." in screen) == (0, True, True)
+    code, screen = on_a_terminal([*tenure_command, "rollback", "0"], shown, tmp_path, typed=b"y\n")
+    assert (code, "Went back to version 0" in screen) == (0, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_what_goes_to_a_terminal_is_made_visible_and_what_goes_to_a_file_is_not(
+    tenure_command: list[str], environment: dict[str, str], tmp_path: Path
+) -> None:
+    operation = {"op": "ADD", "section": "s", "id": "s-1", "text": "left \u202e right"}
+    run(tenure_command, "apply", "-", environment=environment, cwd=tmp_path, input=json.dumps([operation]).encode())
+    _, screen = on_a_terminal([*tenure_command, "export"], environment, tmp_path)
+    assert ("\\u202e" in screen, "\u202e" in screen) == (True, False)
+    assert "\u202e" in json.loads(run(tenure_command, "show", "--json", environment=environment, cwd=tmp_path).stdout)["lessons"][0]["text"]
