@@ -36,6 +36,7 @@ PIECES = (
     "[x-1] helpful=9 harmful=0 neutral=1 :: text",
     "[ctx-1] ",
     "\n  Applies when: never",
+    "\nApplies when: never",
     "Applies when: ",
     "::",
     "- ",
@@ -190,7 +191,7 @@ def derived_ids(delta_id: str, made: Iterable[Add]) -> list[str]:
     return [lesson_id(delta_id, section_name(op.section, op.kind or "strategy"), op.text, 0) for op in made]
 
 
-class _Choices:
+class Choices:
     """Bytes read as choices. When they are used up every choice is the first, the simplest.
 
     One draw of bytes is far quicker than a hundred draws of parts, and shrinks as well: fewer bytes
@@ -201,10 +202,12 @@ class _Choices:
         self._data, self._at = data, 0
 
     def below(self, count: int) -> int:
+        """A number from 0 up to, not including, the count."""
         self._at += 1
         return self._data[self._at - 1] % count if self._at <= len(self._data) else 0
 
     def one(self, options: Sequence[T]) -> T:
+        """One of the options."""
         return options[self.below(len(options))]
 
     def shuffled(self, options: Iterable[T]) -> list[T]:
@@ -212,6 +215,7 @@ class _Choices:
         return [left.pop(self.below(len(left))) for _ in range(len(left))]
 
     def text(self) -> str:
+        """A text that is not blank, often one of those that meet again."""
         if self.below(3) < 2:
             return self.one(SAME)
         pieces = [self.one(PIECES) if self.below(4) else chr(256 * self.below(0xD8) + self.below(256)) for _ in range(1 + self.below(3))]
@@ -243,7 +247,7 @@ class _Choices:
 
 
 def _history(data: bytes) -> History:
-    choices = _Choices(data)
+    choices = Choices(data)
     count = 1 + choices.below(5)
     base = choices.below(min(3, count))
     ids = choices.shuffled(f"01J{place:02d}" for place in range(count))

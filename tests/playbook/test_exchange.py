@@ -13,7 +13,7 @@ from tenure import Add, Delta, Playbook, Tally, UserError, dumps, loads
 from tenure.errors import UnreadableInput
 from tenure.playbook.delta import Operation
 from tenure.playbook.exchange import read_exchange, unread_lines
-from tests.strategies import PIECES, any_texts, fold, histories, texts
+from tests.strategies import PIECES, History, any_texts, fold, histories, texts
 
 
 def test_the_exchange_text_reads_like_this(golden: Callable[[str, str], None]) -> None:
@@ -153,8 +153,8 @@ def test_damaged_json_is_refused_with_the_reason(text: str, reason: str) -> None
 
 
 @given(histories(), st.integers(0, 10**6), st.sampled_from(("", "1", '"', "[", "}", "null", "\ud800", ",")))
-def test_json_cut_or_changed_anywhere_is_a_playbook_or_an_error_of_ours(history: object, at: int, instead: str) -> None:
-    written = dumps(history.end)  # type: ignore[attr-defined]
+def test_json_cut_or_changed_anywhere_is_a_playbook_or_an_error_of_ours(history: History, at: int, instead: str) -> None:
+    written = dumps(history.end)
     at %= len(written)
     for text in (written[:at], written[:at] + instead + written[at + 1 :]):
         try:

@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tenure import Add, Delta, Merge, Pin, Playbook, Receipt, Restore, Retire, Tally, Update, apply, dumps
+from tenure.playbook.delta import Operation
 from tenure.playbook.lessons import MOST_COUNTED, Evidence
-from tests.strategies import LONE_SURROGATES, NAMES, any_deltas, fold, histories, playbooks, wrong_operations
+from tests.strategies import LONE_SURROGATES, NAMES, History, any_deltas, fold, histories, playbooks, wrong_operations
 
 STATUSES = {"applied", "merged", "held", "skipped"}
 
@@ -53,8 +54,9 @@ def test_wrong_types_are_receipts_and_harm_nothing(operations: list[Any]) -> Non
 @given(st.one_of(st.none(), st.integers(), st.floats(), st.binary(), st.lists(st.integers()), st.sampled_from(("", *LONE_SURROGATES))))
 @example(object())
 def test_a_delta_with_an_unusable_identity_is_skipped_whole(wrong: Any) -> None:
-    made = [Add("s", "text"), Tally(NAMES[0], helpful=1)]
-    for delta in (Delta(wrong, made), Delta("01K", made, author=wrong or 0), Delta("01K", made, at=wrong or 0)):
+    made: list[Operation] = [Add("s", "text"), Tally(NAMES[0], helpful=1)]
+    odd: Any = wrong or 0
+    for delta in (Delta(wrong, made), Delta("01K", made, author=odd), Delta("01K", made, at=odd)):
         applied = apply(START, delta)
         assert applied.playbook is START
         assert [receipt.status for receipt in applied.receipts] == ["skipped", "skipped"]
@@ -106,9 +108,9 @@ def test_what_cannot_be_done_is_skipped_with_its_reason(operation: Any, reason: 
 
 
 @given(histories())
-def test_receipts_come_one_for_each_operation_in_order(history: object) -> None:
+def test_receipts_come_one_for_each_operation_in_order(history: History) -> None:
     playbook = Playbook()
-    for delta in history.deltas:  # type: ignore[attr-defined]
+    for delta in history.deltas:
         applied = apply(playbook, delta)
         check_receipts(applied.receipts, delta)
         for operation, receipt in zip(delta.operations, applied.receipts, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,40 +11,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure import Add, Bounds, Delta, Lesson, Merge, Pin, Playbook, Restore, Retire, Tally, apply, dumps, refine
+from tenure.playbook.delta import Operation
 from tenure.playbook.foreign import read_foreign
 from tenure.playbook.lessons import normalised
 from tenure.playbook.refine import learned, lesson_tokens, plan_refinement, within
 from tests.playbook.opposites import DIFFERENT, EQUAL
-from tests.strategies import fold, histories, lesson_texts
+from tests.strategies import Choices, History, fold, histories
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NO_BOUNDS = Bounds(lessons_per_section=10**6, tokens=10**9)
 
 AUTHORS = ("extractive", "model:m", "person:ann", "import:f", "")
-_PARTS = st.tuples(
-    st.sampled_from(("s", "t")),
-    lesson_texts(),
-    st.sampled_from(AUTHORS),
-    st.integers(0, 4),
-    st.integers(0, 4),
-    st.booleans(),
-    st.integers(0, 400),
-    st.sampled_from(("active", "provisional")),
-)
 
 
-def made(parts: Iterable[tuple[str, str, str, int, int, bool, int, str]]) -> Playbook:
-    playbook = Playbook()
-    for place, (section, text, author, helpful, harmful, pinned, days, status) in enumerate(parts):
+def made(data: bytes) -> Playbook:
+    choices, playbook = Choices(data), Playbook()
+    for place in range(choices.below(9)):
         name = f"x-{place:03}"
-        operations = [Add(section, text, id=name, author=author, status=status), Tally(name, helpful=helpful, harmful=harmful)]
-        at = NOW - timedelta(days=days)
-        playbook = apply(playbook, Delta(f"01{place:03}", [*operations, *([Pin(name)] if pinned else [])], at=at)).playbook
+        operations: list[Operation] = [
+            Add(choices.one("st"), choices.text(), id=name, author=choices.one(AUTHORS), status=choices.one(("active", "provisional"))),
+            Tally(name, helpful=choices.below(5), harmful=choices.below(5)),
+            Pin(name, pinned=choices.below(3) == 2),
+        ]
+        playbook = apply(playbook, Delta(f"01{place:03}", operations, at=NOW - timedelta(days=2 * choices.below(200)))).playbook
     return playbook
 
 
 def playbooks() -> st.SearchStrategy[Playbook]:
-    return st.lists(_PARTS, max_size=8).map(made)
+    return st.binary(min_size=40, max_size=140).map(made)
 
 
 bounds = st.builds(Bounds, lessons_per_section=st.integers(0, 5), tokens=st.integers(0, 120), fill=st.sampled_from((0.5, 0.9, 1.0)))
@@ -86,7 +79,8 @@ def test_what_a_person_wrote_or_imported_or_pinned_is_never_evicted(playbook: Pl
 def test_every_operation_has_a_reason_and_names_a_live_lesson_once(playbook: Playbook, bounds: Bounds) -> None:
     operations = refine(playbook, bounds, id="02", at=NOW).operations
     assert all(isinstance(operation, Merge | Retire) and operation.reason for operation in operations)
-    gone = [one for operation in operations for one in (operation.ids if isinstance(operation, Merge) else [operation.id])]  # type: ignore[union-attr]
+    gone = [one for operation in operations if isinstance(operation, Merge) for one in operation.ids]
+    gone += [operation.id for operation in operations if isinstance(operation, Retire)]
     assert len(gone) == len(set(gone))
     assert set(gone) <= {lesson.id for lesson in playbook.lessons}
     assert all(receipt.status == "applied" for receipt in apply(playbook, Delta("02", operations)).receipts)
@@ -115,8 +109,8 @@ def test_refine_can_be_undone(playbook: Playbook, bounds: Bounds) -> None:
 
 
 @given(histories(), bounds)
-def test_refine_takes_any_playbook_and_leaves_it_as_it_is(history: object, bounds: Bounds) -> None:
-    playbook = history.end  # type: ignore[attr-defined]
+def test_refine_takes_any_playbook_and_leaves_it_as_it_is(history: History, bounds: Bounds) -> None:
+    playbook = history.end
     before = dumps(playbook)
     delta = refine(playbook, bounds, id="99", at=NOW)
     assert dumps(playbook) == before

@@ -15,7 +15,7 @@ from tenure import Add, Delta, Merge, Pin, Playbook, Restore, Retire, Tally, Upd
 from tenure.playbook.delta import Operation
 from tenure.playbook.render import TAIL_SHARE, Core, Rendered, defused, lesson_block
 from tenure.ranking import estimate_tokens
-from tests.strategies import SECTIONS, fold, histories, lesson_texts, texts
+from tests.strategies import SECTIONS, History, fold, histories, lesson_texts, texts
 
 WORDS = "Convert each line of the invoice at the rate of its own date before summing, and note the rate."
 
@@ -89,8 +89,8 @@ def test_each_prompt_begins_with_the_one_before_unless_it_says_that_it_was_rebui
 
 
 @given(histories())
-def test_counts_and_evidence_stand_nowhere_in_the_prompt(history: object) -> None:
-    playbook = history.end  # type: ignore[attr-defined]
+def test_counts_and_evidence_stand_nowhere_in_the_prompt(history: History) -> None:
+    playbook = history.end
     before = render(playbook)
     counted = fold(playbook, [Delta("99", [Tally(lesson.id, helpful=777_777, harmful=3) for lesson in playbook.lessons])])
     assert render(counted, before.core).text == before.text

@@ -114,7 +114,7 @@ def is_secret(value: str, kind: str, *, literal: bool = True, loose: bool = Fals
         return _is_authorization(value)
     if kind == "cookie":
         return any(True for _ in _cookie_values(value, 0, len(value)))
-    if " " in value or is_code(value) or (kind == "session" and _is_id(value)):
+    if " " in value or is_code(value) or (not literal and _names_a_type(value)) or (kind == "session" and _is_id(value)):
         return False
     least = 16 if loose or kind == "session" else 8
     if len(value) < least or is_wordlike(value) or _is_path(value):
@@ -127,13 +127,21 @@ def _is_password(value: str, *, letters: bool, digits: bool, loose: bool) -> boo
         return len(value) >= 4 and not loose
     if " " in value:  # a sentence about passwords, unless one of its words is one
         return any(len(word) >= 6 and not word.isdigit() and any(c.isdigit() for c in word) and not is_wordlike(word) for word in value.split()[:12]) and len(value) <= 64
-    if len(value) < (6 if loose else 3) or is_wordlike(value) or _is_path(value):
+    if len(value) < (6 if loose else 3) or is_wordlike(value, units=loose) or _is_path(value):
         return False
     return digits if loose and letters else letters or digits
 
 
 _ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9A-HJKMNP-TV-Z]{26}")
 _PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*")
+
+
+_TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*(?:Key|Token|Secret|Credential|Password|Type|Config|Provider)s?(?:[A-Z][A-Za-z]*)?\Z")
+
+
+def _names_a_type(value: str) -> bool:
+    """Whether a value in code is a type or a constant: `Ed25519PrivateKey`."""
+    return _TYPE.match(value) is not None
 
 
 def _is_id(value: str) -> bool:
@@ -271,13 +279,16 @@ def _word_before(lower: str, start: int) -> str:
 
 
 def _value_after(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
+    if text.startswith("://", start - 3):
+        return  # the login of an address, which has its own rule
     option = text.startswith("-", start)
+    name_end = text[start:end].lower()
     firm = _FIRM.match(text, end)
     if firm is not None:
         yield from _judge(text, firm.end(), kind, loose=False)
     elif text.startswith("<", start - 1) and text.startswith(">", end):
         yield from _judge(text, end + 1, kind, loose=False)
-    elif (loose := _LOOSE.match(text, end)) is not None:
+    elif name_end != "pass" and (loose := _LOOSE.match(text, end)) is not None:  # "pass" is a verb as well
         yield from _judge(text, loose.end(), kind, loose=not option)
 
 

@@ -62,6 +62,10 @@ def _local_start(text: str, at: int) -> int:
     chunk = text[max(0, at - 64) : at]
     local = chunk[len(chunk.rstrip(_LOCAL)) :]
     start = at - len(local)
+    while local[:1] == "_" and text.startswith("\\", start - 1):  # `jane\_doe@...`, as Markdown escapes it
+        chunk = text[max(0, start - 65) : start - 1]
+        local = chunk[len(chunk.rstrip(_LOCAL)) :] + "\\" + local
+        start = at - len(local)
     if start and text[start - 1] == "\\" and local[:1] in ("n", "r", "t"):  # `\n` of a text inside a JSON string
         start += 1
     while start < at and text[start] in ".'-%+":
@@ -72,6 +76,8 @@ def _local_start(text: str, at: int) -> int:
 def _is_address(text: str, start: int, at: int, domain: re.Match[str]) -> bool:
     local, name = text[start:at], domain.group()
     ending = name.rpartition(".")[2].lower()
+    if name in ("openssh.com", "libssh.org"):
+        return False  # names of algorithms
     if ending in _FILE_ENDINGS or ending in _CODE_WORDS or (len(local) == 1 and name.find(".") == 1 and len(ending) > 3):
         return False
     after = text[domain.end() : domain.end() + 2]
@@ -181,7 +187,7 @@ def find_accounts(text: str, start: int, end: int) -> Iterator[Span]:
             yield found.start(), found.end(), "bank-account"
 
 
-_ABROAD = re.compile(r"\+[1-9][0-9]{0,14}(?:(?:[ .\-/\u00a0]|\)[ -]?| ?\()[0-9]{1,5}(?![0-9])){0,6}(?![\w%]|[.,:][0-9])")
+_ABROAD = re.compile(r"\+[1-9][0-9]{0,14}(?:(?:[ .\-/\u00a0]|\)[ -]?| ?\()[0-9]{1,10}(?![0-9])){0,6}(?![\w%]|[.,:][0-9])")
 _PAREN = re.compile(r"\([0-9]{3}\)[ -]?[0-9]{3}[-. ]?[0-9]{4}(?![\w-])")
 _DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}|(?<![0-9])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![0-9])")
 _PHONE_WORDS = ("phone", "mobile", "tel")
@@ -216,7 +222,7 @@ def find_phones(text: str, lower: str) -> Iterator[Span]:
     for word in _PHONE_WORDS:
         place = lower.find(word)
         while place >= 0:
-            if word != "tel" or not lower[place - 1 : place].isalpha():  # not in "hotel"
+            if word != "tel" or not (lower[place - 1 : place].isalpha() or lower.startswith("l", place + 3)):  # not in "hotel", "tell"
                 yield from _beside_word(text, place + len(word))
             place = lower.find(word, place + len(word))
     for start, end in find_wide(lower):

@@ -270,14 +270,15 @@ def _key_end(text: str, start: int) -> int:
     return _key_lines_end(text, start)
 
 
+_KEY_CHUNK = re.compile(r"[A-Za-z0-9+/=]+")
+
+
 def _holds_key(body: str) -> bool:
-    """Whether what stands between the two marks is a key: on lines of its own, or a long run, and no words."""
+    """Whether what stands between the two marks is a key: a long run, or short ones on lines of their own, and no words."""
     plain = body.replace("\\r", "\n").replace("\\n", "\n")
-    chunks = plain.split()
-    if not any(any(c.isalnum() for c in chunk) for chunk in chunks):
-        return False
-    longest = max(len(chunk) for chunk in chunks)
-    return longest >= 16 or ("\n" in plain and len(chunks) <= 8)
+    chunks = [chunk for raw in plain.split() if (chunk := raw.strip("\"'+>|#,\\"))]
+    longest = max((len(chunk) for chunk in chunks if _KEY_CHUNK.fullmatch(chunk)), default=0)
+    return longest >= 16 or (longest > 0 and "\n" in plain and len(chunks) <= 8 and all(map(_KEY_CHUNK.fullmatch, chunks)))
 
 
 def _key_lines_end(text: str, start: int) -> int:
@@ -335,6 +336,8 @@ def _url_password(text: str, start: int) -> Iterator[Span]:
         if loose is None or ":" not in loose.group():
             return
         login = loose.group()[:-2]
+    if "[redacted:" in login:
+        return
     user, colon, password = login.partition(":")
     if colon and _is_password(password):
         yield start + len(user) + 1, start + len(login), "url-password"

@@ -10,9 +10,10 @@ import re
 
 _SPLIT = re.compile(r"[-_./:,;|\s]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_MEASURE = re.compile(r"[0-9]{1,6}(?:st|nd|rd|th|[hdswmyxk]|ms|min|mins|hrs?|days?|bits?|bytes?|[kmg]b|chars?|px|fa|g)?|v[0-9]{1,4}|[0-9]{1,12}", re.I)
+_NUMBER = re.compile(r"v?[0-9]{1,12}", re.IGNORECASE)
+_MEASURE = re.compile(r"[0-9]{1,6}(?:st|nd|rd|th|[hdswmyxkg]|ms|min|mins|hrs?|days?|bits?|bytes?|[kmg]b|chars?|px|fa)", re.IGNORECASE)
 _TECHNICAL = frozenset(
-    "base64 base32 sha1 sha256 sha384 sha512 md5 bcrypt argon2 argon2id scrypt pbkdf2 utf8 utf16 oauth2 oauth1 rs256 rs512 hs256 hs512 es256 aes128 aes256 "
+    "base64 base32 sha1 sha2 sha3 nistp256 nistp384 nistp521 sha256 sha384 sha512 md5 bcrypt argon2 argon2id scrypt pbkdf2 utf8 utf16 oauth2 oauth1 rs256 rs512 hs256 hs512 es256 aes128 aes256 "
     "ed25519 secp256k1 rsa2048 rsa4096 p256 x509 http2 s3 ec2 k8s i18n l10n a11y ipv4 ipv6 int8 int16 int32 int64 uint8 uint32 uint64 float32 float64 "
     "h264 mp3 mp4 x64 x86 win32 web3 neo4j log4j pkcs8 pkcs12 pkcs1 ntlmv2 tls12 tls13 b64 n8n d3 py3 python3 gpt4 utf32 varchar2 str2 bytes32".split()
 )
@@ -60,10 +61,15 @@ def is_code(value: str) -> bool:
     return root in _CODE_ROOTS or is_wordlike(value)
 
 
-def is_wordlike(value: str) -> bool:
-    """Whether a value is made of words, short numbers and units, as names, sentences, dates and versions are."""
+def is_wordlike(value: str, *, units: bool = True) -> bool:
+    """Whether a value is made of words and short numbers, as names, sentences, dates and versions are.
+
+    Args:
+        value: any text.
+        units: whether numbers with a unit, such as `256-bit` and `3rd`, count as words.
+    """
     parts = [part for part in _SPLIT.split(value.strip(_EDGES)) if part]
-    if not all(_is_word(part.strip(_EDGES)) for part in parts):
+    if not all(_is_word(part.strip(_EDGES), units) for part in parts):
         return False
     return not _mixes_manners(value, parts)
 
@@ -76,11 +82,11 @@ def _mixes_manners(value: str, parts: list[str]) -> bool:
     return len(joints) > 1 and any(p.isupper() and len(p) > 1 for p in parts) and any(p.islower() and len(p) > 1 for p in parts)
 
 
-def _is_word(part: str) -> bool:
+def _is_word(part: str, units: bool) -> bool:
     if not part:
         return True
     lower = part.lower()
-    if _MEASURE.fullmatch(part) is not None or lower in _TECHNICAL:
+    if _NUMBER.fullmatch(part) is not None or lower in _TECHNICAL or (units and _MEASURE.fullmatch(part) is not None):
         return True
     letters = part.replace("'", "").replace("\u2019", "")
     if letters.isalpha():

@@ -114,14 +114,27 @@ def _standing(reading: Reading, op: Add, retired: set[str]) -> Lesson | None:
     candidates = [op.id] if op.id else [member.key for member in reading.group(group_key(section, text_digest(op.text)))]
     for candidate in candidates:
         lesson = reading.lesson(candidate)
-        if lesson is None or lesson.section != section or normalised(lesson.text) != normalised(op.text):
-            continue
-        if lesson.applies_when != op.applies_when or lesson.avoid != op.avoid:
+        # A text that a person has changed since it came from this very file is newer than the file.
+        if lesson is None or lesson.section != section or not (_says(lesson, op) or _came_from(reading, candidate, op)):
             continue
         wanted = "retired" if op.id in retired else "held" if op.status == "held" else "live"
         if wanted == ("live" if lesson.live else lesson.status):
             return lesson
     return None
+
+
+def _says(lesson: Lesson, op: Add) -> bool:
+    same = normalised(lesson.text) == normalised(op.text)
+    return same and lesson.applies_when == op.applies_when and lesson.avoid == op.avoid
+
+
+def _came_from(reading: Reading, key: str, op: Add) -> bool:
+    """Whether an ADD like this one was admitted under this id before."""
+    record = reading.record(key)
+    records = [] if record is None else [record, *(reading.record(claim.key) for claim in record.claims)]
+    said = [one.admission for one in records if one is not None and one.admission is not None]
+    digest = text_digest(op.text)
+    return any(one.digest == digest and one.applies_when == op.applies_when and one.avoid == op.avoid for one in said)
 
 
 def _excess(op: Tally, lesson: Lesson) -> Tally:

@@ -16,8 +16,19 @@ from tenure.ports import FailedReply, HeldChange
 
 
 def compact(value: object) -> str:
-    """Canonical JSON: sorted keys, no spaces, characters as they are."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    """Canonical JSON: sorted keys, no spaces, characters as they are; half a character reads U+FFFD, for no file can store it."""
+    return storable(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+
+
+def storable(text: str) -> str:
+    """A text with lone surrogates replaced by U+FFFD; the very same one if it has none."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def plain(value: Any) -> dict[str, Any]:
@@ -114,6 +125,19 @@ def delta_to_json(delta: Delta) -> dict[str, Any]:
         "note": delta.note,
         "operations": [operation_to_json(op) for op in delta.operations],
     }
+
+
+def storable_delta(delta: Delta) -> dict[str, Any]:
+    """A delta as JSON values that a file can hold; operations that cannot be read back, which `apply` skips, are left out."""
+    held = delta_to_json(delta)
+    kept = [operation for operation in held["operations"] if _writable(operation)]
+    names = {name: storable(value) if isinstance(value, str) else value for name, value in held.items() if name != "operations"}
+    return {**names, "operations": kept}
+
+
+def _writable(operation: Mapping[str, Any]) -> bool:
+    text = json.dumps(operation, ensure_ascii=False, default=str)
+    return storable(text) is text and not isinstance(operation_from_json(operation), str)
 
 
 def delta_from_json(held: Mapping[str, Any]) -> Delta:

@@ -15,18 +15,19 @@ HEAD = "0001"
 """The newest revision in `alembic/versions`; a test keeps it true."""
 
 
-def revision_of(connection: Connection) -> str | None:
+def revision_of(connection: Connection, url: str) -> str | None:
     """The revision a database stands at, or none for an empty one.
 
     Raises:
         StoreError: the database holds something else.
     """
-    names = set(inspect(connection).get_table_names())
+    look = inspect(connection)
+    names = {*look.get_table_names(), *look.get_view_names()}
     if not names:
         return None
     if "alembic_version" not in names or "installation" not in names:
         some = ", ".join(sorted(names)[:4])
-        raise StoreError(f"This database is not Tenure's: it holds other tables ({some}). Name another file with --db or TENURE_DB.")
+        raise StoreError(f"Database {url} is not Tenure's: it holds other tables ({some}). Name another file with --db or TENURE_DB.")
     found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
     return str(found) if found is not None else None
 

@@ -132,6 +132,13 @@ steps = _scoped(
     PrimaryKeyConstraint("tenant", "scope", "run_id", "place"),
 )
 
+sources = _scoped(
+    "sources",
+    Column("run_id", Text, nullable=False),
+    Column("lesson_id", Text, nullable=False),  # a lesson that rests on the run
+    PrimaryKeyConstraint("tenant", "scope", "run_id", "lesson_id"),
+)
+
 exposures = _scoped(
     "exposures",
     Column("run_id", Text, nullable=False),
@@ -179,7 +186,7 @@ spending = _scoped(
     Column("input_tokens", Integer, nullable=False),
     Column("output_tokens", Integer, nullable=False),
     Column("cached_tokens", Integer, nullable=False),
-    Column("micro_usd", Integer, nullable=False),
+    Column("cost_usd", Text, nullable=False),  # decimal, as text: exact however small
     Column("priced", Boolean, nullable=False),  # false once a call had no known price
     PrimaryKeyConstraint("tenant", "scope", "day"),
 )

@@ -104,8 +104,16 @@ class SqlWriting(SqlReading):
             else:
                 n = row.n
                 self._connection.execute(_change(t, ("n",), tuple(values)), {"where_n": n, **values})
-            if row is None or _searchable(codec.lesson_from_json(row.body)) != _searchable(lesson):
+            before_it = None if row is None else codec.lesson_from_json(row.body)
+            if before_it is None or _searchable(before_it) != _searchable(lesson):
                 self._dialect.put_words(self._connection, n, self._scope_row, lesson, self._asked(lesson))
+            self._keep_sources(lesson, before_it)
+
+    def _keep_sources(self, lesson: Lesson, before: Lesson | None) -> None:
+        known = {place.run for place in before.evidence} if before is not None else set()
+        new = dict.fromkeys(place.run for place in lesson.evidence if place.run not in known)
+        for run_id in new:
+            self._replace(rows.sources, {"run_id": run_id, "lesson_id": lesson.id}, lesson_id=lesson.id)
 
     def _asked(self, lesson: Lesson) -> str:
         """The inputs of the tasks a lesson came from."""
@@ -121,7 +129,7 @@ class SqlWriting(SqlReading):
         h = rows.ledger_heads
         head = self._rows(h.c.count, h.c.digest, writer=writer).one_or_none()
         count, previous = (int(head.count), str(head.digest)) if head is not None else (0, "")
-        sealed = chain.seal(codec.delta_to_json(delta), lambda _: self._dialect.salt())
+        sealed = chain.seal(codec.storable_delta(delta), lambda _: self._dialect.salt())
         digest = chain.chain(previous, sealed.payload)
         version = self.version() + 1
         self._insert(
@@ -172,6 +180,7 @@ class SqlWriting(SqlReading):
             arrived = int(self._connection.execute(select(func.max(t.c.arrived)).where(self._mine(t))).scalar() or 0) + 1
             row = self._insert(t, {"id": run.id, "arrived": arrived, **values}).inserted_primary_key[0]
             self._dialect.put_task(self._connection, row, self._scope_row, run.task.text)
+            self._search_by_task_of(run.id)
         else:
             self._update(t, {"id": run.id}, values)
         new = [
@@ -182,6 +191,14 @@ class SqlWriting(SqlReading):
         if new:
             self._connection.execute(insert(rows.steps), new)
         self._expose(run)
+
+    def _search_by_task_of(self, run_id: str) -> None:
+        """Lessons that came before the run they rest on can be found by its task from now on."""
+        for lesson_id in self._rows(rows.sources.c.lesson_id, run_id=run_id).scalars().all():
+            row = self._rows(rows.lessons.c.n, rows.lessons.c.body, id=lesson_id).one_or_none()
+            if row is not None:
+                lesson = codec.lesson_from_json(row.body)
+                self._dialect.put_words(self._connection, row.n, self._scope_row, lesson, self._asked(lesson))
 
     def _expose(self, run: Run) -> None:
         t = rows.exposures
@@ -196,14 +213,16 @@ class SqlWriting(SqlReading):
             self._connection.execute(insert(t), new)
 
     def hold(self, change: HeldChange) -> None:
-        """Put an operation into the review queue."""
-        self._replace(rows.held, {"id": change.id}, state=change.state, run_id=change.run, body=codec.held_to_json(change))
+        """Put an operation into the review queue. What is there under its id stays: learning a run again re-opens nothing."""
+        if self._one(rows.held.c.state, id=change.id) is None:
+            self._insert(rows.held, {"id": change.id, "state": change.state, "run_id": change.run, "body": codec.held_to_json(change)})
 
     def decide(self, held_id: str, *, state: str, decided: str) -> None:
-        """Close a held change."""
-        body = self._one(rows.held.c.body, id=held_id)
+        """Close a held change; one that is closed, or not there, stays as it is."""
+        body = self._one(rows.held.c.body, id=held_id, state="open")
         if body is not None:
-            self.hold(replace(codec.held_from_json(body), state=state, decided=decided))
+            change = replace(codec.held_from_json(body), state=state, decided=decided)
+            self._update(rows.held, {"id": held_id}, {"state": state, "body": codec.held_to_json(change)})
 
     def keep_failed_reply(self, failed: FailedReply) -> None:
         """Keep a reply that could not be used."""

@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text, update
+from sqlalchemy import Connection, Engine, create_engine, event, exists, insert, or_, select, text, update
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import QueuePool, StaticPool
 
@@ -74,6 +74,23 @@ class SqliteDialect:
         return self._now().isoformat()
 
 
+def _spent(connection: Connection, scope: str, day: str | None) -> list[Usage]:
+    t = rows.spending
+    wanted = select(t).where(t.c.tenant == tenant(scope), t.c.scope == scope)
+    if day is not None:
+        wanted = wanted.where(t.c.day == day)
+    return [
+        Usage(
+            calls=found.calls,
+            input_tokens=found.input_tokens,
+            output_tokens=found.output_tokens,
+            cached_tokens=found.cached_tokens,
+            cost_usd=Decimal(found.cost_usd) if found.priced else None,
+        )
+        for found in connection.execute(wanted)
+    ]
+
+
 def _any_of(query: Sequence[str]) -> str:
     """An FTS5 expression that any of the words satisfies, each quoted so that none can be query syntax."""
     plain = dict.fromkeys(part for word in query for part in words(word))
@@ -114,58 +131,31 @@ class SqliteStore:
     def scopes(self) -> Sequence[str]:
         """Scopes with a delta or a run, sorted."""
         with self._transaction(write=False) as connection:
-            return sorted(connection.execute(select(rows.scopes.c.scope)).scalars())
+            held = rows.scopes.c.version > 0
+            ran = exists().where(rows.runs.c.tenant == rows.scopes.c.tenant, rows.runs.c.scope == rows.scopes.c.scope)
+            return sorted(connection.execute(select(rows.scopes.c.scope).where(or_(held, ran))).scalars())
 
     def spent(self, scope: str, day: str | None = None) -> Usage:
         """What model calls for a scope used on a day, or ever."""
-        t = rows.spending
-        wanted = select(t).where(t.c.tenant == tenant(scope), t.c.scope == scope)
-        if day is not None:
-            wanted = wanted.where(t.c.day == day)
-        total = Usage()
         with self._transaction(write=False) as connection:
-            for found in connection.execute(wanted):
-                total += Usage(
-                    calls=found.calls,
-                    input_tokens=found.input_tokens,
-                    output_tokens=found.output_tokens,
-                    cached_tokens=found.cached_tokens,
-                    cost_usd=Decimal(found.micro_usd) / 1_000_000 if found.priced else None,
-                )
-        return total
+            return sum(_spent(connection, check_scope(scope), day), Usage())
 
     def add_spending(self, scope: str, day: str, usage: Usage) -> None:
         """Add to what model calls for a scope used on a day."""
         t = rows.spending
-        mine = (t.c.tenant == tenant(scope), t.c.scope == scope, t.c.day == day)
-        micro = int((usage.cost_usd or Decimal(0)) * 1_000_000)
+        mine = (t.c.tenant == tenant(check_scope(scope)), t.c.scope == scope, t.c.day == day)
         with self._transaction(write=True) as connection:
-            changed = connection.execute(
-                update(t)
-                .where(*mine)
-                .values(
-                    calls=t.c.calls + usage.calls,
-                    input_tokens=t.c.input_tokens + usage.input_tokens,
-                    output_tokens=t.c.output_tokens + usage.output_tokens,
-                    cached_tokens=t.c.cached_tokens + usage.cached_tokens,
-                    micro_usd=t.c.micro_usd + micro,
-                    priced=t.c.priced if usage.cost_usd is not None else False,
-                )
-            )
-            if changed.rowcount == 0:
-                connection.execute(
-                    insert(t).values(
-                        tenant=tenant(scope),
-                        scope=check_scope(scope),
-                        day=day,
-                        calls=usage.calls,
-                        input_tokens=usage.input_tokens,
-                        output_tokens=usage.output_tokens,
-                        cached_tokens=usage.cached_tokens,
-                        micro_usd=micro,
-                        priced=usage.cost_usd is not None,
-                    )
-                )
+            total = sum(_spent(connection, scope, day), usage)
+            values = {
+                "calls": total.calls,
+                "input_tokens": total.input_tokens,
+                "output_tokens": total.output_tokens,
+                "cached_tokens": total.cached_tokens,
+                "cost_usd": str(total.cost_usd or 0),
+                "priced": total.cost_usd is not None,
+            }
+            if connection.execute(update(t).where(*mine).values(**values)).rowcount == 0:
+                connection.execute(insert(t).values(tenant=tenant(scope), scope=scope, day=day, **values))
 
     def check_file(self) -> Sequence[str]:
         """What SQLite's own check finds wrong with the file; empty if it is sound."""
@@ -244,11 +234,11 @@ def library() -> tuple[str, bool]:
 
 def _path(url: str) -> Path | None:
     place = url.removeprefix("sqlite:///")
-    if place == url:
-        if url in ("sqlite://", "sqlite:///:memory:"):
-            return None
+    if url in ("sqlite://", "sqlite:///:memory:"):
+        return None
+    if place == url or not place:
         raise StoreError(f"'{url}' is not a database address. Use sqlite:///book.db (in this folder) or sqlite:////absolute/path/book.db")
-    return None if place == ":memory:" or not place else Path(place)
+    return Path(place)
 
 
 def _engine(url: str, path: Path | None, busy_s: float) -> Engine:
@@ -276,7 +266,7 @@ def _engine(url: str, path: Path | None, busy_s: float) -> Engine:
 
 def _prepare(engine: Engine, url: str, clock: Callable[[], datetime]) -> None:
     with engine.connect() as connection, connection.begin():
-        found = migrations.revision_of(connection)
+        found = migrations.revision_of(connection, url)
     if found is not None and migrations.check(url, found):
         return
     if engine.pool.__class__ is not StaticPool:
@@ -285,7 +275,7 @@ def _prepare(engine: Engine, url: str, clock: Callable[[], datetime]) -> None:
         connection.execution_options(tenure_write=True)
         with connection.begin():
             # Looked at again under the lock: another process may have been first.
-            found = migrations.revision_of(connection)
+            found = migrations.revision_of(connection, url)
             if found is None or not migrations.check(url, found):
                 migrations.upgrade(connection)
             if connection.execute(select(rows.installation.c.writer)).first() is None:

@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
-
-from tenure.serving.cli.main import app
 
 # What differs from run to run, each with a stand-in of the same length so that columns stay where they are.
 _CHANGING = (
@@ -59,6 +56,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def cli(folder: Path) -> Cli:
     """`cli("show", "--json")`: runs a command through the real entry point; `input` is stdin, other names set variables."""
+
+    # Not above: pytest reads this file before the checkout is on the path.
+    from typer.testing import CliRunner
+
+    from tenure.serving.cli.main import app
 
     def run(*args: str, input: str | bytes | None = None, **environment: str) -> Answer:
         result = CliRunner(env=environment).invoke(app, list(args), input=input, prog_name="tenure")

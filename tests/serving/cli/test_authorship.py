@@ -35,7 +35,8 @@ def test_a_text_that_came_back_belongs_to_whoever_wrote_it_first(first: str, sec
 
 
 def test_only_the_words_that_changed_belong_to_the_change() -> None:
-    assert text_by_version("sum the net lines", history("sum the lines", "sum the net lines")) == [
+    written = history("sum the lines", "sum the net lines")
+    assert text_by_version("sum the net lines", written) == [
         ("sum the ", 1),
         ("net ", 2),
         ("lines", 1),

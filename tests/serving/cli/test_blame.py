@@ -7,20 +7,16 @@ from pathlib import Path
 
 from tests.serving.cli.conftest import Cli, write_operations
 
+NEW_TEXT = {"op": "UPDATE", "id": "inv-00001", "text": "Convert each line at the booking-date rate before summing."}
+
 
 def test_what_a_person_reads(cli: Cli, playbook: None, folder: Path, golden: Callable[[str, str], None]) -> None:
-    cli(
-        "apply",
-        write_operations(folder, {"op": "UPDATE", "id": "inv-00001", "text": "Convert each line at the booking-date rate before summing."}),
-    )
+    cli("apply", write_operations(folder, NEW_TEXT))
     golden("cli/blame.txt", cli("blame", "inv-00001").steady)
 
 
 def test_each_word_belongs_to_the_version_that_wrote_it(cli: Cli, playbook: None, folder: Path) -> None:
-    cli(
-        "apply",
-        write_operations(folder, {"op": "UPDATE", "id": "inv-00001", "text": "Convert each line at the booking-date rate before summing."}),
-    )
+    cli("apply", write_operations(folder, NEW_TEXT))
     found = cli("blame", "inv-00001", "--json").json
     assert [(piece["text"].strip(), piece["version"]) for piece in found["words"]] == [
         ("Convert each line at the", 1),

@@ -35,7 +35,7 @@ def test_an_export_imported_into_an_empty_database_gives_every_text_unchanged(cl
     assert [[lesson[field] for field in kept] for lesson in one] == [[lesson[field] for field in kept] for lesson in other]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
 @given(said=st.lists(texts(), min_size=1, max_size=3, unique=True))
 def test_no_text_is_changed_on_the_way_out_and_in_again(cli: Cli, folder: Path, said: list[str]) -> None:
     for path in folder.glob("*.db*"):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
-import sys
 import unicodedata
 from decimal import Decimal
 
@@ -36,12 +36,9 @@ def test_one_line_is_one_line(text: str) -> None:
 def test_a_json_document_reads_back_as_it_was_whatever_the_stream_can_hold(text: str) -> None:
     for encoding in ("utf-8", "ascii", "cp1252"):
         raw = io.BytesIO()
-        before, sys.stdout = sys.stdout, io.TextIOWrapper(raw, encoding=encoding)
-        try:
+        stream = io.TextIOWrapper(raw, encoding=encoding)
+        with contextlib.redirect_stdout(stream):
             Terminal().document({"text": text})
-            sys.stdout.flush()
-        finally:
-            sys.stdout = before
         assert json.loads(raw.getvalue().decode(encoding)) == {"text": text}
 
 

@@ -84,7 +84,7 @@ def test_a_mistake_is_one_line_on_stderr_that_says_what_next(cli: Cli, arguments
 
 
 def test_a_failure_of_the_database_has_its_own_exit_code(cli: Cli) -> None:
-    (answer := cli("show", "--db", "."))
+    answer = cli("show", "--db", ".")
     assert answer.code in (1, 2)
     assert answer.err.startswith("error: ")
 

@@ -22,7 +22,7 @@ def test_evidence_stands_with_what_happened_there(cli: Cli, runs: None) -> None:
     lesson = cli("show", "--json").json["lessons"][0]
     page = cli("show", lesson["id"][:8]).out
     assert "amount must be a decimal number with a point" in page
-    assert "book(invoice=7, amount=1200.50)" in page
+    assert "amount=1200.50" in page
     assert "week-1" in page
     assert "week-2" in page
 

@@ -29,6 +29,9 @@ COLOURS = ("auto", "always", "never")
 WIDTH = 100
 """Columns where there is no terminal to ask."""
 
+LEAST_TEXT = 30
+"""Columns that a text needs beside others; where there are fewer it stands below them."""
+
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ANSI = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -96,26 +99,17 @@ class Terminal:
             rows: a cell per column.
             headed: whether the columns' titles stand above.
         """
-        from rich.table import Table
-
-        drawn = Table(box=None, show_header=headed, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0), expand=False)
-        cells = [list(row) for row in rows]
+        cells = [[_drawn(cell) for cell in row] for row in rows]
         # A column without a single value says nothing; its width is better spent on the texts.
-        kept = [place for place, column in enumerate(columns) if not (column.optional and not any(row[place] for row in cells))]
-        for place in kept:
-            column = columns[place]
-            drawn.add_column(
-                column.title,
-                style=column.style or None,
-                justify="right" if column.right else "left",
-                overflow="fold",
-                no_wrap=not column.wraps,
-            )
-        for row in cells:
-            drawn.add_row(*(_drawn(row[place]) for place in kept))
+        kept = [place for place, column in enumerate(columns) if not column.optional or any(row[place].plain for row in cells)]
+        shown, cells = [columns[place] for place in kept], [[row[place] for place in kept] for row in cells]
         console = self._console(sys.stdout)
+        fixed = sum(2 + max((row[place].cell_len for row in cells), default=0) for place, column in enumerate(shown) if not column.wraps)
         with console.capture() as captured:
-            console.print(drawn)
+            if any(column.wraps for column in shown) and console.width < fixed + LEAST_TEXT:
+                _draw_stacked(console, shown, cells)
+            else:
+                _draw_table(console, shown, cells, headed)
         # The filling up to the table's width is of no use to anybody, least of all in a file.
         self._write(sys.stdout, "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
@@ -211,6 +205,37 @@ class Terminal:
         stream.write(text)
         # Both streams often lead to one place: what is said must stand in the order in which it was said.
         stream.flush()
+
+
+def _draw_table(console: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]], headed: bool) -> None:
+    from rich.table import Table
+
+    drawn = Table(box=None, show_header=headed, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0), expand=False)
+    for column in columns:
+        drawn.add_column(
+            column.title,
+            style=column.style or None,
+            justify="right" if column.right else "left",
+            overflow="fold",
+            no_wrap=not column.wraps,
+        )
+    for row in rows:
+        drawn.add_row(*row)
+    console.print(drawn)
+
+
+def _draw_stacked(console: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]]) -> None:
+    """Rows for a narrow terminal: short values in a line, texts below it."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for row in rows:
+        short = [cell for cell, column in zip(row, columns, strict=True) if not column.wraps and cell.plain]
+        if short:
+            console.print(Text("  ").join(short), overflow="fold")
+        for cell, column in zip(row, columns, strict=True):
+            if column.wraps and cell.plain:
+                console.print(Padding(cell, (0, 0, 0, 2)), overflow="fold")
 
 
 def visible(text: str) -> str:

@@ -79,7 +79,7 @@ def show(
         str, typer.Argument(metavar="ID", help="Its number in the list, its id, or as much of it as makes it unique.", show_default=False)
     ],
 ) -> int:
-    """Show one change that waits: what it would do, why it waits, and what it rests on."""
+    """Show one change that waits, and what it rests on."""
     from tenure.learning.review import find_held, held_changes
 
     terminal = request.terminal
@@ -97,7 +97,10 @@ def show(
 
 
 def approve(request: Request, ids: Named = None, everything: All = False) -> int:
-    """Carry changes out, as one delta of yours that a rollback undoes."""
+    """Carry changes out.
+
+    They become one delta of yours, which a rollback undoes.
+    """
     from tenure.learning.review import approve as carry_out
 
     terminal = request.terminal
@@ -128,7 +131,10 @@ def reject(
     everything: All = False,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for those who read the log.")] = "",
 ) -> int:
-    """Close changes without carrying them out. Their texts stay readable in the log."""
+    """Close changes without carrying them out.
+
+    Their texts stay readable in the log.
+    """
     from tenure.learning.review import reject as close
 
     terminal = request.terminal

@@ -45,7 +45,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_(request: Request) -> int:
-    """List every setting with its value, where that comes from, and what it means."""
+    """List every setting: value, where it comes from, meaning."""
     from tenure.settings import SETTINGS
 
     with request.reading() as book:

@@ -158,6 +158,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant", "scope", "name", name=op.f("pk_settings")),
     )
     op.create_table(
+        "sources",
+        sa.Column("tenant", sa.Text(), nullable=False),
+        sa.Column("scope", sa.Text(), nullable=False),
+        sa.Column("run_id", sa.Text(), nullable=False),
+        sa.Column("lesson_id", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant", "scope", "run_id", "lesson_id", name=op.f("pk_sources")),
+    )
+    op.create_table(
         "spending",
         sa.Column("tenant", sa.Text(), nullable=False),
         sa.Column("scope", sa.Text(), nullable=False),
@@ -166,7 +174,7 @@ def upgrade() -> None:
         sa.Column("input_tokens", sa.Integer(), nullable=False),
         sa.Column("output_tokens", sa.Integer(), nullable=False),
         sa.Column("cached_tokens", sa.Integer(), nullable=False),
-        sa.Column("micro_usd", sa.Integer(), nullable=False),
+        sa.Column("cost_usd", sa.Text(), nullable=False),
         sa.Column("priced", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("tenant", "scope", "day", name=op.f("pk_spending")),
     )
