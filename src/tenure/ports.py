@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Protocol, runtime_checkable
 
 from tenure.playbook.delta import Delta, Operation, Receipt
-from tenure.playbook.lessons import Lesson
+from tenure.playbook.lessons import Brief, Lesson
 from tenure.playbook.records import View
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
@@ -246,6 +246,26 @@ class Reading(View, Protocol):
 
     def lessons(self, *, live: bool = True) -> Sequence[Lesson]:
         """The scope's lessons, sorted by id; with `live` only provisional and active ones."""
+        ...
+
+    def briefs(self) -> Sequence[Brief]:
+        """What is needed to rank the scope's live lessons, sorted by id."""
+        ...
+
+    def named(self, ids: Collection[str]) -> Mapping[str, Lesson]:
+        """The scope's lessons with these ids, whatever their status; aliases and unknown ids are left out."""
+        ...
+
+    def since(self, version: int) -> Sequence[Lesson]:
+        """Live lessons that came after a version, in the order in which they came."""
+        ...
+
+    def near(self, runs: Collection[str], tools: Collection[str], *, limit: int) -> Sequence[Lesson]:
+        """Live lessons of the scope and its parents that rest on these runs or are about errors of these tools, best supported first."""
+        ...
+
+    def supported(self, *, limit: int) -> Sequence[Lesson]:
+        """Live lessons of the scope and its parents, those that most runs support first."""
         ...
 
     def inherited(self) -> Sequence[tuple[str, Lesson]]:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
@@ -149,10 +149,12 @@ class Settings:
     Attributes:
         values: text by name; every known name is there.
         sources: where each comes from: `scope`, the name of an environment variable, or `default`.
+        environment: what was looked at for them.
     """
 
     values: Mapping[str, str]
     sources: Mapping[str, str]
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     def text(self, name: str) -> str:
         """A setting as text."""
@@ -161,6 +163,11 @@ class Settings:
     def whole(self, name: str) -> int:
         """A setting as a whole number."""
         return int(self.values[name])
+
+    @property
+    def api_key(self) -> str | None:
+        """The key for a model at `base_url`, from TENURE_API_KEY; never stored in a scope."""
+        return self.environment.get("TENURE_API_KEY") or None
 
     def on(self, name: str) -> bool:
         """Whether a switch is on."""
@@ -198,7 +205,7 @@ def read_settings(of_scope: Callable[[str], str | None], environment: Mapping[st
             values[name], sources[name] = own, "scope"
         else:
             values[name], sources[name] = setting.default, "default"
-    return Settings(values=values, sources=sources)
+    return Settings(values=values, sources=sources, environment=environment)
 
 
 def checked(name: str, value: str, *, said: str = "") -> str:

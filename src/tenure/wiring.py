@@ -250,8 +250,9 @@ class Tenure:
             work.set(name, value)
 
     def close(self) -> None:
-        """Release the database."""
+        """Release the database, and the model's connections if there is one."""
         self.store.close()
+        self.learner.close()
 
     def __enter__(self) -> Self:
         return self
@@ -483,7 +484,7 @@ def _open_model(
     if isinstance(model, str):
         from tenure.providers.models import open_model
 
-        model = open_model(model, base_url=base_url or settings.text("base_url") or None)
+        model = open_model(model, base_url=base_url or settings.text("base_url") or None, api_key=settings.api_key)
     elif isinstance(model, MeteredModel):
         return model
     usd = settings.text("spend.usd_per_day")

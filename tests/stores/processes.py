@@ -97,10 +97,10 @@ class Process:
     """One such process, as a test sees it."""
 
     def __init__(self, verb: str, *arguments: str) -> None:
-        self._popen = subprocess.Popen(
-            [sys.executable, __file__, verb, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        self._said: list[str] = []
+        # Unbuffered, so that what `wait_for_a_line` leaves is there for the reading at the end.
+        command = [sys.executable, __file__, verb, *arguments]
+        self._popen = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._said: list[str] | None = None
         self._complaint = ""
 
     @property
@@ -125,14 +125,13 @@ class Process:
     def kill(self) -> list[str]:
         """End it, if it is still there, as a power cut would; what more it had said until then."""
         self._popen.kill()
-        self._finish_reading()
-        return self._said
+        return self._rest()
 
     def end(self) -> list[str]:
         """Wait for its end, good or bad, but never a traceback; what it said."""
-        self._finish_reading()
+        lines = self._rest()
         assert self._complaint == "", self._complaint[-4000:]
-        return self._said
+        return lines
 
     def finish(self) -> list[str]:
         """Wait for its end, which must be a good one; what it said."""
@@ -140,10 +139,11 @@ class Process:
         assert lines[-1:] == ["done"], lines[-3:]
         return lines[:-1]
 
-    def _finish_reading(self) -> None:
-        if self._popen.returncode is None:
+    def _rest(self) -> list[str]:
+        if self._said is None:
             out, err = self._popen.communicate(timeout=240)
             self._said, self._complaint = out.decode().splitlines(), err.decode()
+        return self._said
 
 
 @contextmanager

@@ -116,6 +116,12 @@ class Learner:
     def __init__(self, store: Store, *, clock: Clock, ids: IdSource, model: LanguageModel | None = None) -> None:
         self._store, self._clock, self._ids, self._model = store, clock, ids, model
 
+    def close(self) -> None:
+        """Release the model's connections, where it has some."""
+        close = getattr(self._model, "close", None)
+        if close is not None:
+            close()
+
     def keep(self, run: Run) -> None:
         """Keep a run without learning from it; durable on return. Learn it later with `learn_kept`."""
         clean = redact_run(run)
@@ -133,7 +139,7 @@ class Learner:
             kept = reading.run(clean.id) if since is not None else None
             if since is not None and kept is not None and not _adds_to(clean, kept, since):
                 return Learned(run=clean.id, skipped="already learned")
-            earlier = reading.runs_like(clean, limit=EARLIER_RUNS)
+            earlier = list(reversed(reading.runs_like(clean, limit=EARLIER_RUNS)))
             used = [lesson for lesson in map(reading.lesson, dict.fromkeys((*clean.shown, *clean.cited))) if lesson is not None]
         thought = think(
             clean,

@@ -9,8 +9,7 @@ from datetime import datetime
 from tenure.governance.redaction import redact
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Lesson, short_ids
-from tenure.playbook.refine import lesson_tokens
-from tenure.playbook.render import TAIL_SHARE, Core, Rendered, defused, lesson_block, render_lessons
+from tenure.playbook.render import TAIL_SHARE, Core, Rendered, build_core, choose_core, continue_core, defused, lesson_block, lesson_tokens
 from tenure.playbook.run import Run
 from tenure.ports import Reading
 from tenure.ranking import choose, estimate_tokens, query_words
@@ -23,6 +22,9 @@ CORE_SHARE = 0.6
 
 CASES_LOOKED_AT = 20
 """While a scope has no more runs than this they are shown whole, if the budget allows."""
+
+MOST_CANDIDATES = 100
+"""How many lessons the search and the runs of like tasks may each put forward."""
 
 LIKE_CASES = 24
 """How many runs of like tasks say what a task will do."""
@@ -88,6 +90,9 @@ class Context:
 def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: datetime) -> Context:
     """The context for a task.
 
+    Cost follows what is shown and what the search finds, not the size of the playbook, except when a
+    core is built.
+
     Args:
         reading: the scope.
         task: the input, in any script.
@@ -95,21 +100,20 @@ def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: da
         core_tokens: cap on the stable core.
         at: the present moment.
     """
-    own = reading.lessons()
-    lessons = {lesson.id: lesson for _, lesson in reading.inherited()} | {lesson.id: lesson for lesson in own}
-    outlook = look_out(reading, task)
-    stable = _stable(reading, own, budget, core_tokens, at)
-    shown = set(stable.ids) if stable is not None else set()
+    stable, lessons = _stable(reading, budget, core_tokens, at)
     text = stable.text if stable is not None else ""
-    candidates = [lesson for lesson in lessons.values() if lesson.id not in shown]
-    ids = short_ids(list(lessons))
-    chosen = _choose_recalled(candidates, outlook, ids, budget - estimate_tokens(text), at)
+    shown = set(stable.ids) if stable is not None else set()
+    outlook, found = look_out(reading, task)
+    candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
+    ids = short_ids([*shown, *candidates])
+    chosen = _choose_recalled(list(candidates.values()), outlook, ids, budget - estimate_tokens(text), at)
     recalled = "".join(f"{lesson_block(lesson, ids[lesson.id])}\n" for lesson in chosen)
     if recalled:
         recalled = f"{FOR_THIS_TASK}\n{recalled}"
     cases, case_text = _whole_cases(reading, budget - estimate_tokens(text + recalled))
     whole = redact(text + recalled + case_text).text
-    tail = {line.id for line in stable.core.tail} if stable is not None else set()
+    tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
+    lessons = {**lessons, **candidates}
     why = [
         Why(
             id=lesson_id,
@@ -119,7 +123,6 @@ def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: da
             tokens=lesson_tokens(lessons[lesson_id]),
         )
         for lesson_id in (*(stable.ids if stable is not None else ()), *(lesson.id for lesson in chosen))
-        if lesson_id in lessons
     ]
     return Context(
         text=whole,
@@ -166,10 +169,10 @@ class Outlook:
         return HABIT_CHANCE if kind == "sequence" else OTHER_CHANCE
 
 
-def look_out(reading: Reading, task: str) -> Outlook:
-    """What to expect of a task, from the scope's lessons and runs."""
+def look_out(reading: Reading, task: str) -> tuple[Outlook, list[Lesson]]:
+    """What to expect of a task, and the lessons that may matter for it, from the scope and its parents."""
     query = query_words(task)
-    hits = reading.search(query, limit=200)
+    hits = reading.search(query, limit=MOST_CANDIDATES)
     best = max((hit.score for hit in hits), default=1.0)
     like = reading.cases_like(query, limit=LIKE_CASES)
     nearest = max((case.score for case in like), default=1.0)
@@ -179,25 +182,39 @@ def look_out(reading: Reading, task: str) -> Outlook:
     for case in like:
         for tool in case.tools:
             tools[tool] = tools.get(tool, 0.0) + weights[case.run]
-    return Outlook(
+    outlook = Outlook(
         words={hit.lesson.id: hit.score / best for hit in hits},
         cases=weights,
         tools={tool: (weight + 0.2) / (total + 1.0) for tool, weight in tools.items()},
     )
+    near = reading.near(list(weights), list(tools), limit=MOST_CANDIDATES)
+    supported = reading.supported(limit=MOST_CANDIDATES // 2)
+    lessons = {lesson.id: lesson for lesson in (*(hit.lesson for hit in hits), *near, *supported)}
+    return outlook, list(lessons.values())
 
 
-def _stable(reading: Reading, lessons: Sequence[Lesson], budget: int, core_tokens: int, at: datetime) -> Rendered | None:
-    """Core and tail, where the budget has room for them."""
-    room = budget if sum(map(lesson_tokens, lessons)) * 1.1 + 30 <= min(budget, core_tokens) else int(budget * CORE_SHARE)
-    if not lessons or (budget < SMALL_BUDGET and room != budget):
-        return None
-    cap = min(core_tokens, int(room / (1 + TAIL_SHARE)) if room != budget else core_tokens)
+def _stable(reading: Reading, budget: int, core_tokens: int, at: datetime) -> tuple[Rendered | None, dict[str, Lesson]]:
+    """Core and tail with their lessons, where the budget has room for them."""
+    everything = sum(tokens for _, tokens in reading.sizes().values())
+    whole = everything * 1.1 + 60 <= min(budget, core_tokens)
+    if not everything or (budget < SMALL_BUDGET and not whole):
+        return None, {}
+    room = budget if whole else int(budget * CORE_SHARE)
+    cap = core_tokens if whole else min(core_tokens, int(room / (1 + TAIL_SHARE)))
     kept = reading.core()
-    rendered = render_lessons(lessons, kept, cap, at=at)
-    if estimate_tokens(rendered.text) > room and kept is not None:
-        # The kept core was made for a larger budget; this one gets its own, which is not kept.
-        rendered = render_lessons(lessons, None, cap, at=at)
-    return rendered if estimate_tokens(rendered.text) <= room else None
+    reason = "first core"
+    if kept is not None:
+        known = {line.id for line in (*kept.lines, *kept.tail)}
+        shown = dict(reading.named(known))
+        new = [lesson for lesson in reading.since(kept.version) if lesson.id not in known]
+        went_on = continue_core(kept, shown, new)
+        # A core that was made for a larger budget does not fit; this budget gets its own, which is not kept.
+        if isinstance(went_on, Rendered) and estimate_tokens(went_on.text) <= room:
+            return went_on, {**shown, **{lesson.id: lesson for lesson in new}}
+        reason = went_on if isinstance(went_on, str) else reason
+    chosen = reading.named(choose_core(reading.briefs(), cap, at=at))
+    built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
+    return (built, dict(chosen)) if estimate_tokens(built.text) <= room else (None, {})
 
 
 def _choose_recalled(lessons: Sequence[Lesson], outlook: Outlook, ids: dict[str, str], room: int, at: datetime) -> list[Lesson]:

@@ -93,15 +93,19 @@ def think(
         return failed("reflect", str(exc))
     except ModelError as exc:
         return failed("reflect", str(exc))
+    # A later round that could not be read ends the refinement; what it said is kept all the same.
+    lost: tuple[FailedReply, ...] = ()
+    if reflection.failed_reply:
+        lost = failed("reflect", "a refinement round could not be read", reflection.failed_reply).failed
     if not reflection.insights:
-        return Thought(plain=plain, model=reflection, usage=counted.usage)
+        return Thought(plain=plain, model=reflection, failed=lost, usage=counted.usage)
     try:
         curation = curate_with(counted, reflection, related(query_words(_said(reflection.insights))))
     except ModelError as exc:
         return replace(failed("curate", str(exc)), model=reflection)
     if curation.failed_reply is not None:
         return replace(failed("curate", curation.failure, curation.failed_reply), model=reflection, curation=curation)
-    return Thought(plain=plain, model=reflection, curation=curation, usage=counted.usage)
+    return Thought(plain=plain, model=reflection, curation=curation, failed=lost, usage=counted.usage)
 
 
 def _said(insights: Sequence[Insight]) -> str:

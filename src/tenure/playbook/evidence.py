@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import sqrt
 
-from tenure.playbook.lessons import Lesson, Tallies
+from tenure.playbook.lessons import Brief, Lesson, Tallies
 
 HALF_LIFE_DAYS = 180.0
 """Age at which old counts weigh half."""
@@ -61,7 +61,7 @@ def usefulness(tallies: Tallies, *, age_days: float = 0.0) -> Usefulness:
     return Usefulness(mean=mean, lower=max(0.0, mean - spread), upper=min(1.0, mean + spread), weight=good + bad)
 
 
-def age_in_days(lesson: Lesson, at: datetime | None) -> float:
+def age_in_days(lesson: Lesson | Brief, at: datetime | None) -> float:
     """Days since a lesson was last written; 0 where either time is unknown."""
     if at is None or not lesson.updated:
         return 0.0

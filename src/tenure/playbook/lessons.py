@@ -141,6 +141,25 @@ class Lesson:
         return replace(self, text=text, applies_when=self.applies_when if applies_when is None else applies_when)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What is needed to rank a lesson, without its text.
+
+    Attributes:
+        id, section, pinned, created, updated: see `Lesson`.
+        tallies: helpful, harmful, neutral and support at least.
+        tokens: its estimated size in a prompt.
+    """
+
+    id: str
+    section: str
+    pinned: bool
+    created: str
+    updated: str
+    tallies: Tallies
+    tokens: int
+
+
 EVIDENCE_KEPT = 32
 """Places kept with a lesson; every one ever recorded stays in the ledger."""
 

@@ -16,6 +16,7 @@ from datetime import datetime
 from tenure.playbook.delta import Delta, Merge, Operation, Retire
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Lesson, Tallies, normalised
+from tenure.playbook.render import lesson_tokens
 from tenure.playbook.state import Playbook
 from tenure.ranking import estimate_tokens
 
@@ -90,11 +91,6 @@ def plan_refinement(lessons: Sequence[Lesson], bounds: Bounds, *, at: datetime |
     before = sum(map(lesson_tokens, lessons))
     after = sum(lesson_tokens(lesson) for lesson in left if lesson.id not in evicted)
     return Plan(merges=merges, evictions=evictions, tokens_before=before, tokens_after=after, over=over)
-
-
-def lesson_tokens(lesson: Lesson) -> int:
-    """Estimated tokens of a lesson as a prompt shows it."""
-    return estimate_tokens(lesson.text) + estimate_tokens(lesson.applies_when) + (4 if lesson.applies_when else 0) + 8
 
 
 def within(lessons: Sequence[Lesson], bounds: Bounds) -> bool:

@@ -8,12 +8,12 @@ Text never becomes structure: every further line of a lesson is marked, tags of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from tenure.playbook.evidence import age_in_days, usefulness
-from tenure.playbook.lessons import Lesson, short_ids
+from tenure.playbook.lessons import Brief, Lesson, short_ids
 from tenure.playbook.state import Playbook
 from tenure.ranking import estimate_tokens
 
@@ -51,12 +51,15 @@ class Core:
     Attributes:
         lines: the core, in order.
         tail: lines appended since, in order; a retirement has an empty section.
-        left_out: ids of lessons that did not fit when the core was built.
+        left_out: ids of lessons that did not fit when the core was built. A store, which knows when
+            each lesson came, leaves it empty and keeps `version` instead.
+        version: arrival number of the newest delta when the core was built; 0 if that is not known.
     """
 
     lines: tuple[Line, ...] = ()
     tail: tuple[Line, ...] = ()
     left_out: frozenset[str] = frozenset()
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,12 +101,91 @@ def render_lessons(
     lessons: Sequence[Lesson], core: Core | None = None, core_tokens: int = CORE_TOKENS, *, at: datetime | None = None, rebuild: str = ""
 ) -> Rendered:
     """`render` for live lessons that were read from a store."""
-    if core is None or rebuild:
-        return _build(lessons, core, core_tokens, at, rebuild or "first core")
-    appended = _with_tail(lessons, core)
+    if core is not None and not rebuild:
+        known = {line.id for line in (*core.lines, *core.tail)} | core.left_out
+        went_on = continue_core(core, {lesson.id: lesson for lesson in lessons}, [one for one in lessons if one.id not in known])
+        if isinstance(went_on, Rendered):
+            return went_on
+        rebuild = went_on
+    chosen = set(choose_core([brief_of(lesson) for lesson in lessons], core_tokens, at=at))
+    left_out = frozenset(lesson.id for lesson in lessons) - chosen
+    return build_core([one for one in lessons if one.id in chosen], core, reason=rebuild or "first core", left_out=left_out)
+
+
+def brief_of(lesson: Lesson) -> Brief:
+    """What is needed to rank a lesson."""
+    return Brief(
+        id=lesson.id,
+        section=lesson.section,
+        pinned=lesson.pinned,
+        created=lesson.created,
+        updated=lesson.updated,
+        tallies=lesson.tallies,
+        tokens=lesson_tokens(lesson),
+    )
+
+
+def lesson_tokens(lesson: Lesson) -> int:
+    """Estimated tokens of a lesson as a prompt shows it."""
+    return estimate_tokens(lesson_block(lesson)) + 1
+
+
+def choose_core(briefs: Iterable[Brief], core_tokens: int, *, at: datetime | None = None) -> list[str]:
+    """Ids of the lessons for a core: pinned ones, then by lower bound of usefulness, as far as the tokens go."""
+
+    def rank(brief: Brief) -> tuple[bool, float, str]:
+        return (not brief.pinned, -usefulness(brief.tallies, age_days=age_in_days(brief, at)).lower, brief.id)
+
+    chosen: list[str] = []
+    headed: set[str] = set()
+    room = core_tokens - estimate_tokens(INTRODUCTION)
+    for brief in sorted(briefs, key=rank):
+        cost = brief.tokens + (0 if brief.section in headed else estimate_tokens(_heading(brief.section)))
+        if cost <= room:
+            chosen.append(brief.id)
+            headed.add(brief.section)
+            room -= cost
+    return chosen
+
+
+def build_core(
+    lessons: Sequence[Lesson], before: Core | None, *, reason: str, left_out: frozenset[str] = frozenset(), version: int = 0
+) -> Rendered:
+    """A core of these lessons, grouped by section.
+
+    Usefulness decides membership only: what was shown before keeps its order within its section,
+    newcomers follow by age.
+
+    Args:
+        lessons: those chosen for it.
+        before: what the last prompt showed.
+        reason: why it is built.
+        left_out, version: see `Core`.
+    """
+    places: dict[str, int] = {}
+    for place, line in enumerate((*before.lines, *before.tail) if before is not None else ()):
+        places.setdefault(line.id, place)
+    ids = short_ids([*(lesson.id for lesson in lessons), *left_out])
+    ordered = sorted(lessons, key=lambda one: (one.section, places.get(one.id, len(places)), one.created, one.id))
+    lines = tuple(Line(id=one.id, section=one.section, text=lesson_block(one, ids[one.id])) for one in ordered)
+    return _rendered(Core(lines=lines, left_out=left_out, version=version), reason)
+
+
+def continue_core(core: Core, shown: Mapping[str, Lesson], new: Sequence[Lesson]) -> Rendered | str:
+    """The prompt that begins with the same bytes and says at its end what changed.
+
+    Args:
+        core: what the last prompt showed.
+        shown: its lessons as they are now, by id; one that is missing or not live no longer applies.
+        new: live lessons that it does not know.
+
+    Returns:
+        The prompt, or why the core has to be built anew.
+    """
+    appended = _with_tail(core, {one: lesson for one, lesson in shown.items() if lesson.live}, new)
     core_size, tail_size = _size(appended.lines), _size(appended.tail)
     if tail_size > TAIL_SHARE * core_size:
-        return _build(lessons, core, core_tokens, at, f"the tail of {tail_size} tokens passed a quarter of the core's {core_size}")
+        return f"the tail of {tail_size} tokens passed a quarter of the core's {core_size}"
     return _rendered(appended, "")
 
 
@@ -134,48 +216,20 @@ def _visible(match: re.Match[str]) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def _build(lessons: Sequence[Lesson], core: Core | None, core_tokens: int, at: datetime | None, reason: str) -> Rendered:
-    def rank(lesson: Lesson) -> tuple[bool, float, str]:
-        return (not lesson.pinned, -usefulness(lesson.tallies, age_days=age_in_days(lesson, at)).lower, lesson.id)
-
-    ids = short_ids([lesson.id for lesson in lessons])
-    chosen: list[tuple[Lesson, Line]] = []
-    left_out: set[str] = set()
-    headed: set[str] = set()
-    room = core_tokens - estimate_tokens(INTRODUCTION)
-    for lesson in sorted(lessons, key=rank):
-        line = Line(id=lesson.id, section=lesson.section, text=lesson_block(lesson, ids[lesson.id]))
-        cost = estimate_tokens(line.text) + (0 if lesson.section in headed else estimate_tokens(_heading(lesson.section)))
-        if cost <= room:
-            chosen.append((lesson, line))
-            headed.add(lesson.section)
-            room -= cost
-        else:
-            left_out.add(lesson.id)
-    before: dict[str, int] = {}
-    for place, line in enumerate((*core.lines, *core.tail) if core is not None else ()):
-        before.setdefault(line.id, place)
-    # Usefulness decides membership only: what was shown before keeps its order, newcomers follow by age.
-    chosen.sort(key=lambda pair: (pair[0].section, before.get(pair[0].id, len(before)), pair[0].created, pair[0].id))
-    return _rendered(Core(lines=tuple(line for _, line in chosen), left_out=frozenset(left_out)), reason)
-
-
 def _heading(section: str) -> str:
     return f"## {defused(section)}"
 
 
-def _with_tail(lessons: Sequence[Lesson], core: Core) -> Core:
+def _with_tail(core: Core, live: Mapping[str, Lesson], new: Sequence[Lesson]) -> Core:
     """The core with lines appended for what changed since it was last shown."""
     latest = {line.id: line for line in (*core.lines, *core.tail)}
-    live = {lesson.id: lesson for lesson in lessons}
-    ids = short_ids([*live, *latest])
+    ids = short_ids([*latest, *(lesson.id for lesson in new)])
     tail = list(core.tail)
     for shown, line in latest.items():
         if shown not in live and line.section:
             tail.append(Line(id=shown, section="", text=f"- [{defused(ids[shown])}] no longer applies."))
-    for lesson in sorted(lessons, key=lambda one: (one.created, one.id)):
-        if lesson.id in core.left_out:
-            continue
+    known = [live[shown] for shown in latest if shown in live]
+    for lesson in sorted([*known, *new], key=lambda one: (one.created, one.id)):
         block, said = lesson_block(lesson, ids[lesson.id]), latest.get(lesson.id)
         if said is None:
             tail.append(Line(id=lesson.id, section=lesson.section, text=block))

@@ -162,6 +162,12 @@ class MeteredModel:
         """What so many tokens cost, in US dollars; none if the price is not known."""
         return _price(self._model, input_tokens, output_tokens)
 
+    def close(self) -> None:
+        """Release the model's connections, where it has some."""
+        close = getattr(self._model, "close", None)
+        if close is not None:
+            close()
+
     def complete(self, prompt: Prompt) -> Reply:
         """The model's reply, counted.
 

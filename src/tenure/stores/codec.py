@@ -202,6 +202,7 @@ def core_to_json(core: Core) -> str:
             "lines": [[line.id, line.section, line.text] for line in core.lines],
             "tail": [[line.id, line.section, line.text] for line in core.tail],
             "left_out": sorted(core.left_out),
+            "version": core.version,
         }
     )
 
@@ -213,4 +214,5 @@ def core_from_json(text: str) -> Core:
         lines=tuple(Line(id=one, section=section, text=said) for one, section, said in held["lines"]),
         tail=tuple(Line(id=one, section=section, text=said) for one, section, said in held["tail"]),
         left_out=frozenset(held["left_out"]),
+        version=held["version"],
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -20,10 +20,9 @@ from tenure.errors import StoreBusy
 from tenure.playbook.apply import apply, fold_in
 from tenure.playbook.delta import Delta
 from tenure.playbook.effects import lessons_after
-from tenure.playbook.lessons import STATUSES, Lesson
+from tenure.playbook.lessons import STATUSES, Brief, Lesson
 from tenure.playbook.records import Member, Record
-from tenure.playbook.refine import lesson_tokens
-from tenure.playbook.render import Core
+from tenure.playbook.render import Core, brief_of, lesson_tokens
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.ports import Admitted, CaseHit, FailedReply, HeldChange, Hit, LedgerEntry, Usage
@@ -66,6 +65,7 @@ class _Contents:
 
     playbook: Playbook = field(default_factory=Playbook)
     lessons: HashTrieMap[str, Lesson] = _NO_LESSONS
+    came: HashTrieMap[str, int] = _NO_VERSIONS
     ledger: HashTrieMap[int, LedgerEntry] = _NO_LEDGER
     versions: HashTrieMap[str, int] = _NO_VERSIONS
     newest_delta: str = ""
@@ -123,6 +123,38 @@ class InMemoryReading:
     def lessons(self, *, live: bool = True) -> Sequence[Lesson]:
         """The scope's lessons, sorted by id."""
         return _sorted(self._now, live=live)
+
+    def briefs(self) -> Sequence[Brief]:
+        """What is needed to rank the scope's live lessons, sorted by id."""
+        return [brief_of(lesson) for lesson in self.lessons()]
+
+    def named(self, ids: Collection[str]) -> Mapping[str, Lesson]:
+        """The scope's lessons with these ids, whatever their status."""
+        return {one: self._now.lessons[one] for one in ids if one in self._now.lessons}
+
+    def since(self, version: int) -> Sequence[Lesson]:
+        """Live lessons that came after a version, in the order in which they came."""
+        came = self._now.came
+        new = [lesson for lesson in self._now.lessons.values() if lesson.live and came[lesson.id] > version]
+        return sorted(new, key=lambda lesson: (came[lesson.id], lesson.id))
+
+    def supported(self, *, limit: int) -> Sequence[Lesson]:
+        """Live lessons of the scope and its parents, those that most runs support first."""
+        every = [
+            lesson for contents in (self._now, *(above for _, above in self._above)) for lesson in contents.lessons.values() if lesson.live
+        ]
+        return sorted(every, key=lambda lesson: (-lesson.tallies.support, lesson.id))[: max(limit, 0)]
+
+    def near(self, runs: Collection[str], tools: Collection[str], *, limit: int) -> Sequence[Lesson]:
+        """Live lessons that rest on these runs or are about errors of these tools, best supported first."""
+        prefixes = tuple(f"tool-error:{tool}:" for tool in tools)
+        found = [
+            lesson
+            for contents in (self._now, *(above for _, above in self._above))
+            for lesson in contents.lessons.values()
+            if lesson.live and (lesson.about.startswith(prefixes) or any(place.run in runs for place in lesson.evidence))
+        ]
+        return sorted(found, key=lambda lesson: (-lesson.tallies.support, lesson.id))[: max(limit, 0)]
 
     def inherited(self) -> Sequence[tuple[str, Lesson]]:
         """Live lessons of the parent scopes, nearest first."""
@@ -288,15 +320,17 @@ class InMemoryWriting(InMemoryReading):
         if not change.effective:
             return Admitted(receipts=change.receipts)
         lessons = self._now.lessons
+        version, came = self.version() + 1, self._now.came
         for lesson_id, lesson in lessons_after(self, change).items():
+            came = came if lesson is None or lesson_id in lessons else came.insert(lesson_id, version)
             lessons = lessons.discard(lesson_id) if lesson is None else lessons.insert(lesson_id, lesson)
-        version = self.version() + 1
         previous = self._now.ledger[version - 1].digest if version > 1 else ""
         entry = LedgerEntry(version=version, delta=delta, writer=WRITER, digest=_link(previous, delta))
         self._now = replace(
             self._now,
             playbook=apply(self._now.playbook, delta).playbook,
             lessons=lessons,
+            came=came,
             ledger=self._now.ledger.insert(version, entry),
             versions=self._now.versions.insert(delta.id, version),
             newest_delta=max(self._now.newest_delta, delta.id),

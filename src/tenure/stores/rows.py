@@ -61,9 +61,18 @@ lessons = Table(
     Column("status", Text, nullable=False),
     Column("section", Text, nullable=False),
     Column("about", Text, nullable=False),
+    Column("came", Integer, nullable=False),  # version of the delta that brought it
+    Column("pinned", Boolean, nullable=False),
+    Column("created", Text, nullable=False),
+    Column("updated", Text, nullable=False),
+    Column("helpful", Integer, nullable=False),
+    Column("harmful", Integer, nullable=False),
+    Column("neutral", Integer, nullable=False),
+    Column("support", Integer, nullable=False),
     Column("tokens", Integer, nullable=False),
     Column("body", Text, nullable=False),
     UniqueConstraint("tenant", "scope", "id"),
+    Index(None, "tenant", "scope", "came"),
     Index(None, "tenant", "scope", "about"),
     Index(None, "tenant", "scope", "status"),
 )

@@ -6,7 +6,7 @@ The same for every database; what differs (text search, opening, locking) comes 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -14,7 +14,7 @@ from sqlalchemy import Connection, and_, bindparam, func, or_, select
 
 from tenure.governance import ledger as chain
 from tenure.playbook.apply import apply
-from tenure.playbook.lessons import Lesson
+from tenure.playbook.lessons import Brief, Lesson, Tallies
 from tenure.playbook.notation import assemble, record_from_json
 from tenure.playbook.records import Member, Record, read_lesson, root_of
 from tenure.playbook.render import Core
@@ -23,6 +23,17 @@ from tenure.playbook.state import Playbook
 from tenure.ports import CaseHit, FailedReply, HeldChange, Hit, LedgerEntry
 from tenure.stores import codec, rows
 from tenure.stores.scopes import parents, tenant
+
+
+LIVE = ("provisional", "active")
+"""Statuses of lessons that an agent can be shown."""
+
+_AT_ONCE = 500
+
+
+def _some(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Ids in portions that a statement can hold."""
+    return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
 
 
 class Dialect(Protocol):
@@ -60,6 +71,7 @@ class SqlReading:
         self._connection, self._scope, self._dialect = connection, scope, dialect
         self._wall = {"tenant": tenant(scope), "scope": scope}
         self._records: dict[str, Record | None] = {}
+        self._settings: dict[str, str] | None = None
 
     @property
     def scope(self) -> str:
@@ -116,8 +128,69 @@ class SqlReading:
         t = rows.lessons
         wanted = select(t.c.body).where(t.c.tenant == tenant(scope), t.c.scope == scope).order_by(t.c.id)
         if live:
-            wanted = wanted.where(t.c.status.in_(("provisional", "active")))
+            wanted = wanted.where(t.c.status.in_(LIVE))
         return sorted((codec.lesson_from_json(body) for body in self._connection.execute(wanted).scalars()), key=lambda lesson: lesson.id)
+
+    def briefs(self) -> Sequence[Brief]:
+        """What is needed to rank the scope's live lessons, sorted by id."""
+        t = rows.lessons
+        columns = (
+            t.c.id,
+            t.c.section,
+            t.c.pinned,
+            t.c.created,
+            t.c.updated,
+            t.c.helpful,
+            t.c.harmful,
+            t.c.neutral,
+            t.c.support,
+            t.c.tokens,
+        )
+        wanted = select(*columns).where(self._mine(t), t.c.status.in_(LIVE)).order_by(t.c.id)
+        return [
+            Brief(
+                id=lesson_id,
+                section=section,
+                pinned=bool(pinned),
+                created=created,
+                updated=updated,
+                tallies=Tallies(helpful=helpful, harmful=harmful, neutral=neutral, support=support),
+                tokens=tokens,
+            )
+            for lesson_id, section, pinned, created, updated, helpful, harmful, neutral, support, tokens in self._connection.execute(wanted)
+        ]
+
+    def named(self, ids: Collection[str]) -> Mapping[str, Lesson]:
+        """The scope's lessons with these ids, whatever their status."""
+        t = rows.lessons
+        found: dict[str, Lesson] = {}
+        for some in _some(sorted(ids)):
+            for lesson_id, body in self._connection.execute(select(t.c.id, t.c.body).where(self._mine(t), t.c.id.in_(some))):
+                found[lesson_id] = codec.lesson_from_json(body)
+        return found
+
+    def since(self, version: int) -> Sequence[Lesson]:
+        """Live lessons that came after a version, in the order in which they came."""
+        t = rows.lessons
+        wanted = select(t.c.body).where(self._mine(t), t.c.came > version, t.c.status.in_(LIVE)).order_by(t.c.came, t.c.id)
+        return [codec.lesson_from_json(body) for body in self._connection.execute(wanted).scalars()]
+
+    def supported(self, *, limit: int) -> Sequence[Lesson]:
+        """Live lessons of the scope and its parents, those that most runs support first."""
+        t = rows.lessons
+        inside = (t.c.tenant == tenant(self._scope), t.c.scope.in_((self._scope, *parents(self._scope))), t.c.status.in_(LIVE))
+        wanted = select(t.c.body).where(*inside).order_by(t.c.support.desc(), t.c.id).limit(limit)
+        return [codec.lesson_from_json(body) for body in self._connection.execute(wanted).scalars()]
+
+    def near(self, runs: Collection[str], tools: Collection[str], *, limit: int) -> Sequence[Lesson]:
+        """Live lessons that rest on these runs or are about errors of these tools, best supported first."""
+        t, s = rows.lessons, rows.sources
+        chain_of_scopes = (self._scope, *parents(self._scope))
+        inside = (t.c.tenant == tenant(self._scope), t.c.scope.in_(chain_of_scopes), t.c.status.in_(LIVE))
+        resting = select(s.c.lesson_id).where(s.c.tenant == tenant(self._scope), s.c.scope == t.c.scope, s.c.run_id.in_(list(runs)))
+        named = [and_(t.c.about >= f"tool-error:{tool}:", t.c.about < f"tool-error:{tool};") for tool in tools]  # ';' follows ':'
+        wanted = select(t.c.body).where(*inside, or_(t.c.id.in_(resting), *named)).order_by(t.c.support.desc(), t.c.id).limit(limit)
+        return [codec.lesson_from_json(body) for body in self._connection.execute(wanted).scalars()]
 
     def inherited(self) -> Sequence[tuple[str, Lesson]]:
         """Live lessons of the parent scopes, nearest first."""
@@ -247,9 +320,8 @@ class SqlReading:
         body = self._one(rows.runs.c.body, id=run_id)
         if body is None:
             return None
-        t = rows.steps
-        steps = self._connection.execute(select(t.c.body).where(self._mine(t, run_id=run_id)).order_by(t.c.place)).scalars()
-        return codec.run_from_json(body, scope=self._scope, steps=tuple(codec.step_from_json(step) for step in steps))
+        steps = sorted(self._rows(rows.steps.c.place, rows.steps.c.body, run_id=run_id).all())
+        return codec.run_from_json(body, scope=self._scope, steps=tuple(codec.step_from_json(step) for _, step in steps))
 
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
@@ -325,8 +397,9 @@ class SqlReading:
 
     def setting(self, name: str) -> str | None:
         """A setting of the scope."""
-        found = self._one(rows.settings.c.value, name=name)
-        return None if found is None else str(found)
+        if self._settings is None:
+            self._settings = {row.name: row.value for row in self._rows(rows.settings.c.name, rows.settings.c.value)}
+        return self._settings.get(name)
 
     def counts(self) -> Mapping[str, int]:
         """Sizes by name."""

@@ -17,8 +17,7 @@ from tenure.playbook.effects import lessons_after
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.notation import record_to_json
 from tenure.playbook.records import Record
-from tenure.playbook.refine import lesson_tokens
-from tenure.playbook.render import Core
+from tenure.playbook.render import Core, lesson_tokens
 from tenure.playbook.run import Run
 from tenure.ports import Admitted, FailedReply, HeldChange
 from tenure.stores import codec, rows
@@ -96,11 +95,18 @@ class SqlWriting(SqlReading):
                 "status": lesson.status,
                 "section": lesson.section,
                 "about": lesson.about,
+                "pinned": lesson.pinned,
+                "created": lesson.created,
+                "updated": lesson.updated,
+                "helpful": lesson.tallies.helpful,
+                "harmful": lesson.tallies.harmful,
+                "neutral": lesson.tallies.neutral,
+                "support": lesson.tallies.support,
                 "tokens": lesson_tokens(lesson),
                 "body": codec.lesson_to_json(lesson),
             }
             if row is None:
-                n = self._insert(t, {"id": lesson_id, **values}).inserted_primary_key[0]
+                n = self._insert(t, {"id": lesson_id, "came": self.version() + 1, **values}).inserted_primary_key[0]
             else:
                 n = row.n
                 self._connection.execute(_change(t, ("n",), tuple(values)), {"where_n": n, **values})
@@ -238,6 +244,7 @@ class SqlWriting(SqlReading):
 
     def set(self, name: str, value: str | None) -> None:
         """Set a setting of the scope; none removes it."""
+        self._settings = None
         if value is None:
             self._connection.execute(delete(rows.settings).where(self._mine(rows.settings, name=name)))
         else:

@@ -15,6 +15,8 @@ import pytest
 _CHANGING = (
     (re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"), "0" * 26),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d\b"), "2026-01-05 09:00"),
+    (re.compile(r"\b\d+ tokens\b"), "NN tokens"),
+    (re.compile(r"\bto \d+ tokens\b"), "to NN tokens"),
     (re.compile(r"\b20\d\d-\d\d-\d\dT[\d:.+]+"), "2026-01-05T09:00:00+00:00"),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tests.serving.cli.conftest import Cli
@@ -11,9 +12,11 @@ def test_the_tour_says_that_the_agent_is_scripted_and_shows_every_week(cli: Cli,
     answer = cli("demo")
     assert answer.code == 0
     assert "The agent is scripted" in answer.out
-    weeks = [line.split() for line in answer.out.splitlines() if line[:4].strip().isdigit() and ("posted" in line or "locked" in line)]
-    assert [int(week[0]) for week in weeks] == list(range(1, 13))
-    assert "Weeks posted: alone 0 of 12" in answer.out
+    weeks = re.findall(r"^week (\d+) +(closed|failed) +(closed|failed) +(closed|failed)", answer.out, re.MULTILINE)
+    assert [int(number) for number, *_ in weeks] == list(range(1, 13))
+    assert {alone for _, alone, _, _ in weeks} == {"failed"}
+    assert weeks[-1][3] == "closed"
+    assert "Closed: 0 of 12 weeks without a memory" in answer.out
     assert "from week 1, step" in answer.out
     assert list(folder.iterdir()) == []
 

@@ -38,7 +38,7 @@ def test_results_on_stdout_talk_on_stderr_and_the_exit_code(tenure_command: list
 
 
 def test_a_reader_that_has_seen_enough_ends_it_quietly(tenure_command: list[str], environment: dict[str, str], tmp_path: Path) -> None:
-    lines = "".join(f"[a-{number}] helpful=0 harmful=0 :: {'word ' * 200}{number}\n" for number in range(400))
+    lines = "".join(f"[a-{number}] helpful=0 harmful=0 :: {'word ' * 200}{number}\n" for number in range(120))
     run(tenure_command, "import", "-", environment=environment, cwd=tmp_path, input=f"## a\n{lines}".encode())
     child = subprocess.Popen([*tenure_command, "export"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=tmp_path)
     assert child.stdout is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +19,8 @@ def doubled(cli: Cli, folder: Path) -> None:
 
 
 def test_what_a_person_reads(cli: Cli, doubled: None, golden: Callable[[str, str], None]) -> None:
-    golden("cli/refine.txt", cli("refine", "--dry-run").steady + cli("refine").steady + cli("refine").steady)
+    said = cli("refine", "--dry-run").steady + cli("refine").steady + cli("refine").steady
+    golden("cli/refine.txt", re.sub(r"From \d+ to", "From NN to", said))  # how tokens are estimated is not for this file to say
 
 
 def test_a_dry_run_writes_nothing_and_says_what_the_real_one_does(cli: Cli, doubled: None) -> None:

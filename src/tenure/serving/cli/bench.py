@@ -9,7 +9,8 @@ import typer
 
 from tenure.errors import UserError
 from tenure.serving.cli import completion
-from tenure.serving.cli.output import Cell, Column
+from tenure.serving.cli.layout import Column
+from tenure.serving.cli.output import Cell
 from tenure.serving.cli.request import OK, Request, existing
 from tenure.serving.cli.verbs import add_group, add_verb
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import UserError
-from tenure.serving.cli.output import Column, one_line
+from tenure.serving.cli.layout import Column
+from tenure.serving.cli.output import one_line
 from tenure.serving.cli.request import OK, Request, read_text
 from tenure.serving.cli.verbs import add_verb
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tenure.serving.cli.output import Cell, Column, Terminal, counted
+from tenure.serving.cli.layout import Column
+from tenure.serving.cli.output import Cell, Terminal, counted
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
 
@@ -51,7 +52,7 @@ def demo(
     if not request.as_json:
         _introduce(terminal, agent)
     with Tenure(open_store("memory://"), "local/demo") as book:
-        tour = run_demo(book, weeks=weeks, model=agent, tell=None if request.as_json else lambda week: _tell(terminal, week))
+        tour = run_demo(book, weeks=weeks, model=agent, tell=None if request.as_json else _Teller(terminal).tell)
         with book.store.reading(book.scope) as reading:
             numbers = {run: number for number, run in enumerate(reversed(reading.run_ids()), 1)}
     if request.as_json:
@@ -85,26 +86,41 @@ def _introduce(terminal: Terminal, agent: LanguageModel | None) -> None:
     )
     terminal.text(
         "Every Monday the same task: total last week's open invoices in EUR, and post the total.\n"
-        "The desk rejects wrong calls; after two the week is locked and goes to manual work.\n"
-        f"{who} Three copies of it work side by side:\n\n"
-        "  alone      without a memory\n"
-        "  one note   with a note that is rewritten after each run\n"
-        "  Tenure     with lessons from its own runs\n\n"
-        "week  alone     one note  Tenure\n"
+        "The desk rejects wrong calls; the second one in a week locks it, and the close goes to manual work.\n"
+        f"{who}\n"
+        "It works three times each week: without a memory; with a note that is rewritten after each run;\n"
+        "and with Tenure, which learns from its runs.\n\n"
+        "         without   rewritten note   Tenure\n"
     )
 
 
-def _tell(terminal: Terminal, week: Week) -> None:
-    learned = f"  learned {counted(week.added, 'lesson')}" if week.added else ""
-    words = [terminal.verdict(went, "posted", "locked") for went in (week.without, week.overwrite, week.tenure)]
-    terminal.text(f"{week.number:>4}  {'  '.join(words)}{learned}".rstrip())
+class _Teller:
+    """Tells the weeks as they come; lessons are named when the agent begins to follow others than the week before."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._followed: tuple[str, ...] = ()
+
+    def tell(self, week: Week) -> None:
+        """Print one week as a line."""
+        cells = [
+            self._terminal.verdict(went, "closed", "failed", width)
+            for went, width in ((week.without, 10), (week.overwrite, 17), (week.tenure, 10))
+        ]
+        said = []
+        if week.obeyed and week.obeyed != self._followed:
+            said.append(f"followed {', '.join(week.obeyed)}")
+        if week.added:
+            said.append(f"learned {counted(week.added, 'lesson')}")
+        self._followed = week.obeyed
+        self._terminal.text(f"week {week.number:<2}  {''.join(cells)}{'; '.join(said)}".rstrip())
 
 
 def _conclude(terminal: Terminal, tour: Tour, weeks: Mapping[str, int]) -> None:
     total = len(tour.weeks)
     won = [sum(getattr(week, name) for week in tour.weeks) for name in ("without", "overwrite", "tenure")]
-    terminal.text(f"\nWeeks posted: alone {won[0]} of {total}, one note {won[1]} of {total}, Tenure {won[2]} of {total}.")
-    for name, memory in (("overwrite", "one note"), ("tenure", "Tenure")):
+    terminal.text(f"\nClosed: {won[0]} of {total} weeks without a memory, {won[1]} with the rewritten note, {won[2]} with Tenure.")
+    for name, memory in (("overwrite", "The rewritten note"), ("tenure", "Tenure")):
         lost = _relapses([getattr(week, name) for week in tour.weeks])
         if lost:
             terminal.text(
@@ -112,9 +128,13 @@ def _conclude(terminal: Terminal, tour: Tour, weeks: Mapping[str, int]) -> None:
             )
     _show_recurring(terminal, tour)
     if tour.lessons:
-        terminal.text("\nThe lessons that did it, their evidence, and their counts:\n")
+        from tenure.playbook.lessons import short_ids
+
+        ids = short_ids([lesson.id for lesson in tour.lessons])
+        terminal.text("\nThe lessons that did it, with their evidence and counts:\n")
         rows: list[Sequence[Cell]] = [
             (
+                ids[lesson.id],
                 [(lesson.text, ""), (f"\n{_from(lesson, weeks)}", "dim")],
                 f"{lesson.tallies.support:,}",
                 f"{lesson.tallies.helpful:,}",
@@ -122,10 +142,10 @@ def _conclude(terminal: Terminal, tour: Tour, weeks: Mapping[str, int]) -> None:
             )
             for lesson in tour.lessons
         ]
-        columns = [Column(title="lesson", wraps=True), Column(title="seen", right=True), Column(title="helped", right=True)]
-        terminal.table([*columns, Column(title="harmed", right=True)], rows)
+        columns = [Column(title="id", style="cyan"), Column(title="lesson", wraps=True), Column(title="runs", right=True)]
+        terminal.table([*columns, Column(title="helped", right=True), Column(title="harmed", right=True)], rows)
     if tour.note:
-        terminal.text("\nWhat the one note says by now:\n")
+        terminal.text("\nWhat the rewritten note says by now:\n")
         terminal.table([Column(title="", wraps=True)], [(tour.note,)], headed=False)
     terminal.say("\nNow with runs of your own: tenure learn PATH   (what is a run: docs/reference/file-forms.md)")
 
@@ -136,8 +156,8 @@ def _show_recurring(terminal: Terminal, tour: Tour) -> None:
 
     families = Counter(mask(error) for week in tour.weeks for error in week.errors)
     if families:
-        terminal.text("\nWhat was rejected, again and again, for the agent alone:\n")
-        rows: list[Sequence[Cell]] = [(counted(number, "time"), family) for family, number in families.most_common()]
+        terminal.text("\nWhat was rejected, again and again, without a memory:\n")
+        rows: list[Sequence[Cell]] = [(f"{number:,} times", family) for family, number in families.most_common()]
         terminal.table([Column(title="", right=True), Column(title="", wraps=True)], rows, headed=False)
 
 

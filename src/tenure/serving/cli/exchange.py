@@ -10,7 +10,8 @@ import typer
 
 from tenure.errors import UnreadableInput, UserError
 from tenure.serving.cli import completion
-from tenure.serving.cli.output import Column, counted
+from tenure.serving.cli.layout import Column
+from tenure.serving.cli.output import counted
 from tenure.serving.cli.request import IN_PART, OK, Request, read_text
 from tenure.serving.cli.verbs import add_verb
 

@@ -10,7 +10,8 @@ import typer
 
 from tenure.errors import UserError
 from tenure.serving.cli import completion
-from tenure.serving.cli.output import Cell, Column, counted, local_time, one_line
+from tenure.serving.cli.layout import Column
+from tenure.serving.cli.output import Cell, counted, local_time, one_line
 from tenure.serving.cli.request import OK, Request, person
 from tenure.serving.cli.verbs import add_verb
 

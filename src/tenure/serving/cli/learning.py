@@ -15,7 +15,8 @@ import typer
 
 from tenure.errors import UnreadableInput, UserError
 from tenure.serving.cli import completion
-from tenure.serving.cli.output import Column, counted, money
+from tenure.serving.cli.layout import Column
+from tenure.serving.cli.output import counted, money
 from tenure.serving.cli.request import IN_PART, INTERRUPTED, OK, Request, database_file, existing, read_bytes
 from tenure.serving.cli.verbs import add_verb
 

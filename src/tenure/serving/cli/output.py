@@ -1,7 +1,7 @@
 """What the command line prints: results on stdout, talk on stderr, in colour only where that is wanted.
 
 Text of lessons and runs is data. `visible` takes from it whatever could steer a terminal, and tables
-never read markup in it. The drawing library is imported only where a table or a bar is drawn.
+never read markup in it. The drawing library is imported only where a bar is drawn.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TextIO
 
+from tenure.serving.cli.layout import Column, Piece, lay_out
+
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
 COLOURS = ("auto", "always", "never")
 """What `--color` takes."""
@@ -29,34 +29,12 @@ COLOURS = ("auto", "always", "never")
 WIDTH = 100
 """Columns where there is no terminal to ask."""
 
-LEAST_TEXT = 30
-"""Columns that a text needs beside others; where there are fewer it stands below them."""
-
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ANSI = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """A column of a table.
-
-    Attributes:
-        title: its heading.
-        style: a colour or weight for its cells; empty leaves them plain.
-        right: whether numbers are set to the right.
-        wraps: whether its texts may be broken over several lines; of the others none is ever cut.
-        optional: whether it is left out where it has no value in any row.
-    """
-
-    title: str
-    style: str = ""
-    right: bool = False
-    wraps: bool = False
-    optional: bool = False
-
-
-Cell = str | Sequence[tuple[str, str]]
+Cell = str | Sequence[Piece]
 """A plain text, or pieces of text each with a style."""
 
 
@@ -99,28 +77,24 @@ class Terminal:
             rows: a cell per column.
             headed: whether the columns' titles stand above.
         """
-        cells = [[_drawn(cell) for cell in row] for row in rows]
-        # A column without a single value says nothing; its width is better spent on the texts.
-        kept = [place for place, column in enumerate(columns) if not column.optional or any(row[place].plain for row in cells)]
-        shown, cells = [columns[place] for place in kept], [[row[place] for place in kept] for row in cells]
-        console = self._console(sys.stdout)
-        fixed = sum(2 + max((row[place].cell_len for row in cells), default=0) for place, column in enumerate(shown) if not column.wraps)
-        with console.capture() as captured:
-            if any(column.wraps for column in shown) and console.width < fixed + LEAST_TEXT:
-                _draw_stacked(console, shown, cells)
-            else:
-                _draw_table(console, shown, cells, headed)
+        cells = [[_pieces(cell) for cell in row] for row in rows]
+        width = shutil.get_terminal_size((WIDTH, 24)).columns
+        coloured = self._coloured(sys.stdout)
+        painted = (
+            "".join(_painted(text, style if coloured else "") for text, style in line)
+            for line in lay_out(columns, cells, width=width, headed=headed)
+        )
         # The filling up to the table's width is of no use to anybody, least of all in a file.
-        self._write(sys.stdout, "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+        self._write(sys.stdout, "".join(f"{line.rstrip()}\n" for line in painted))
 
     def facts(self, facts: Iterable[tuple[str, Cell]]) -> None:
         """Print names and values, one pair a line."""
         self.table([Column(title="", style="bold"), Column(title="", wraps=True)], facts, headed=False)
 
-    def verdict(self, good: bool, yes: str, no: str) -> str:
-        """One of two words for stdout, as a cell eight wide, in the colour it deserves."""
+    def verdict(self, good: bool, yes: str, no: str, width: int) -> str:
+        """One of two words for stdout, as a cell of a width, in the colour it deserves."""
         word = yes if good else no
-        return self._styled(word, "green" if good else "red", sys.stdout) + " " * max(0, 8 - len(word))
+        return self._styled(word, "green" if good else "red", sys.stdout) + " " * max(0, width - len(word))
 
     # -- talk: stderr ------------------------------------------------------------------------------
 
@@ -174,7 +148,7 @@ class Terminal:
     # -- how ---------------------------------------------------------------------------------------
 
     def _styled(self, text: str, style: str, stream: TextIO) -> str:
-        return f"\x1b[{_ANSI[style]}m{text}\x1b[0m" if self._coloured(stream) else text
+        return _painted(text, style if self._coloured(stream) else "")
 
     def _coloured(self, stream: TextIO) -> bool:
         if self._colour != "auto":
@@ -205,37 +179,6 @@ class Terminal:
         stream.write(text)
         # Both streams often lead to one place: what is said must stand in the order in which it was said.
         stream.flush()
-
-
-def _draw_table(console: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]], headed: bool) -> None:
-    from rich.table import Table
-
-    drawn = Table(box=None, show_header=headed, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0), expand=False)
-    for column in columns:
-        drawn.add_column(
-            column.title,
-            style=column.style or None,
-            justify="right" if column.right else "left",
-            overflow="fold",
-            no_wrap=not column.wraps,
-        )
-    for row in rows:
-        drawn.add_row(*row)
-    console.print(drawn)
-
-
-def _draw_stacked(console: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]]) -> None:
-    """Rows for a narrow terminal: short values in a line, texts below it."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    for row in rows:
-        short = [cell for cell, column in zip(row, columns, strict=True) if not column.wraps and cell.plain]
-        if short:
-            console.print(Text("  ").join(short), overflow="fold")
-        for cell, column in zip(row, columns, strict=True):
-            if column.wraps and cell.plain:
-                console.print(Padding(cell, (0, 0, 0, 2)), overflow="fold")
 
 
 def visible(text: str) -> str:
@@ -287,12 +230,12 @@ def _escape(character: str) -> str:
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
-def _drawn(cell: Cell) -> Text:
-    from rich.text import Text
+def _pieces(cell: Cell) -> list[Piece]:
+    return [(visible(cell), "")] if isinstance(cell, str) else [(visible(text), style) for text, style in cell]
 
-    if isinstance(cell, str):
-        return Text(visible(cell))
-    return Text.assemble(*((visible(piece), style) for piece, style in cell))
+
+def _painted(text: str, style: str) -> str:
+    return f"\x1b[{_ANSI[style]}m{text}\x1b[0m" if style and text else text
 
 
 def _encodes_everything(stream: TextIO) -> bool:

@@ -11,7 +11,8 @@ import typer
 
 from tenure.errors import UnreadableInput, UserError
 from tenure.serving.cli import completion
-from tenure.serving.cli.output import Cell, Column, Terminal, counted, one_line
+from tenure.serving.cli.layout import Column
+from tenure.serving.cli.output import Cell, Terminal, counted, one_line
 from tenure.serving.cli.request import IN_PART, OK, Request, person, read_text
 from tenure.serving.cli.verbs import add_verb
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import UserError
-from tenure.serving.cli.output import Cell, Column, Terminal, counted, local_time, one_line
+from tenure.serving.cli.layout import Column
+from tenure.serving.cli.output import Cell, Terminal, counted, local_time, one_line
 from tenure.serving.cli.request import OK, Request, person
 from tenure.serving.cli.verbs import add_group, add_verb
 

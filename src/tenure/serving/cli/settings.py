@@ -9,7 +9,8 @@ import typer
 
 from tenure.errors import SettingError
 from tenure.serving.cli import completion
-from tenure.serving.cli.output import Cell, Column, counted, local_time, money
+from tenure.serving.cli.layout import Column
+from tenure.serving.cli.output import Cell, counted, local_time, money
 from tenure.serving.cli.request import FAILED, OK, Request, database_file
 from tenure.serving.cli.verbs import add_group, add_verb
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tenure.playbook.lessons import Evidence, Lesson, Tallies, short_ids
-from tenure.serving.cli.output import Cell, Column, Terminal, counted, local_time, one_line
+from tenure.serving.cli.layout import Column
+from tenure.serving.cli.output import Cell, Terminal, counted, local_time, one_line
 
 if TYPE_CHECKING:
     from tenure.playbook.run import Run

@@ -99,12 +99,21 @@ def upgrade() -> None:
         sa.Column("status", sa.Text(), nullable=False),
         sa.Column("section", sa.Text(), nullable=False),
         sa.Column("about", sa.Text(), nullable=False),
+        sa.Column("came", sa.Integer(), nullable=False),
+        sa.Column("pinned", sa.Boolean(), nullable=False),
+        sa.Column("created", sa.Text(), nullable=False),
+        sa.Column("updated", sa.Text(), nullable=False),
+        sa.Column("helpful", sa.Integer(), nullable=False),
+        sa.Column("harmful", sa.Integer(), nullable=False),
+        sa.Column("neutral", sa.Integer(), nullable=False),
+        sa.Column("support", sa.Integer(), nullable=False),
         sa.Column("tokens", sa.Integer(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("n", name=op.f("pk_lessons")),
         sa.UniqueConstraint("tenant", "scope", "id", name=op.f("uq_lessons_tenant_scope_id")),
     )
     op.create_index(op.f("ix_lessons_tenant_scope_about"), "lessons", ["tenant", "scope", "about"], unique=False)
+    op.create_index(op.f("ix_lessons_tenant_scope_came"), "lessons", ["tenant", "scope", "came"], unique=False)
     op.create_index(op.f("ix_lessons_tenant_scope_status"), "lessons", ["tenant", "scope", "status"], unique=False)
     op.create_table(
         "records",
