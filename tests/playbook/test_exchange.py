@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure import Add, Delta, Playbook, Tally, UserError, dumps, loads
+from tenure import Add, Delta, Playbook, Tally, Update, UserError, dumps, loads
 from tenure.errors import UnreadableInput
 from tenure.playbook.delta import Operation
 from tenure.playbook.exchange import read_exchange, unread_lines
@@ -184,3 +184,10 @@ def test_operations_are_of_one_delta_and_so_counts_find_their_lesson() -> None:
     operations: list[Operation] = [*read_exchange(ACE)]
     playbook = fold(Playbook(), [Delta("01", operations)])
     assert {lesson.id: lesson.tallies.helpful for lesson in playbook} == {"str-00001": 5, "str-00002": 0, "mis-00003": 1, "mis-00004": 0}
+
+
+def test_an_id_derived_by_an_earlier_reading_is_kept_by_a_later_one() -> None:
+    first = loads("## s\n[a-1] helpful=0 harmful=0 :: one\n[a-1] helpful=0 harmful=0 :: two\n")
+    (derived,) = [lesson.id for lesson in first if lesson.text == "two"]
+    moved = fold(first, [Delta("01", [Update(derived, text="three"), Add("s", "two", id="b-1")])])
+    assert {lesson.id: lesson.text for lesson in loads(dumps(moved, "ace"))} == {"a-1": "one", "b-1": "two", derived: "three"}

@@ -11,7 +11,7 @@ from hypothesis import given
 from tenure import Add, Delta, Merge, Pin, Playbook, Restore, Retire, Tally, Update, apply
 from tenure.playbook.apply import fold_in
 from tenure.playbook.effects import lessons_after
-from tenure.playbook.records import Member, Record
+from tenure.playbook.records import Member, Record, read_lesson, root_of
 from tests.strategies import History, fold, histories
 
 
@@ -153,3 +153,26 @@ def test_the_lessons_a_change_touches_are_those_that_read_differently_afterwards
         assert {key: lesson for key, lesson in touched.items() if lesson is not None}.items() <= now.items()
         assert {key for key, lesson in touched.items() if lesson is None}.isdisjoint(now)
         assert {key for key in before.keys() | now.keys() if before.get(key) != now.get(key)} <= touched.keys()
+
+
+def same_text(times: int) -> Playbook:
+    """One lesson, admitted again and again by different deltas."""
+    return fold(Playbook(), [Delta(f"{place:04}", [Add("s", "the same text")]) for place in range(times)])
+
+
+def test_a_text_that_was_added_many_times_costs_no_more_to_add_again() -> None:
+    asked = []
+    for times in (10, 500):
+        view = CountingView(same_text(times))
+        assert fold_in(view, Delta("9", [Add("s", "the same text"), Add("s", "another")])).receipts[0].status == "merged"
+        asked.append(view.asked)
+    assert asked[0] == asked[1]
+
+
+def test_reading_a_lesson_asks_in_proportion_to_its_records() -> None:
+    asked = []
+    for times in (100, 200):
+        view = CountingView(same_text(times))
+        assert len(read_lesson(view, root_of(view, same_text(1).lessons[0].id)).merged) == times - 1
+        asked.append(view.asked)
+    assert asked[1] <= 2 * asked[0]

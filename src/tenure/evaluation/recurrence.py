@@ -10,6 +10,7 @@ recall puts before an agent, never whether an agent would obey.
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -107,13 +108,13 @@ def run_recurrence(data: Path, *, budget: int = BUDGET, seed: int = 0, url: str 
 
 
 def _in_order(runs: Iterable[Run]) -> list[Run]:
-    """By trial, then in file order: a tau-bench file may hold trials one after another or mixed."""
+    """By trial, then by task: a tau-bench file may hold its runs in any order. Other logs keep theirs."""
 
-    def trial(run: Run) -> int:
-        tail = run.session.rpartition("trial")[2].strip(":=- ")
-        return int(tail) if tail.isdigit() else 0
+    def place(run: Run) -> tuple[int, int]:
+        said = re.fullmatch(r"task:(\d+) trial:(\d+)", run.session)
+        return (int(said[2]), int(said[1])) if said else (0, 0)
 
-    return sorted(runs, key=trial)
+    return sorted(runs, key=place)
 
 
 def _live(book: Tenure) -> Sequence[Lesson]:

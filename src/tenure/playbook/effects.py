@@ -49,7 +49,8 @@ def lessons_after(before: View, change: Change) -> Mapping[str, Lesson | None]:
         near.add(key)
         near.update(claim.key for claim in record.claims)
         if record.admission is not None:
-            near.update(member.key for member in after.group(record.admission.group))
+            # Equal texts follow the first of them: they move only when another becomes the first.
+            near.update(group[0].key for group in (before.group(record.admission.group), after.group(record.admission.group)) if group)
             if record.admission.name:
                 near.add(record.admission.name)
     ids: set[str] = set()

@@ -233,11 +233,41 @@ def _children(view: View, key: str) -> Iterator[tuple[str, _Pointer]]:
             candidates.add(imported.admission.name)
     candidates.update(claim.key for claim in record.claims)
     if record.admission is not None:
-        candidates.update(member.key for member in view.group(record.admission.group) if not member.imported)
+        members = view.group(record.admission.group)
+        if members[0].key == key:
+            candidates.update(member.key for member in members if not member.imported)
     for candidate in sorted(candidates - {key, ""}):
         pointer = _pointer(view, candidate)
         if pointer is not None and pointer.target == key:
             yield candidate, pointer
+
+
+class _Once:
+    """A view that is asked only once for each thing, while one lesson is read."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._records: dict[str, Record | None] = {}
+        self._groups: dict[str, tuple[Member, ...]] = {}
+
+    def record(self, key: str) -> Record | None:
+        if key not in self._records:
+            self._records[key] = self._view.record(key)
+        return self._records[key]
+
+    def group(self, group: str) -> tuple[Member, ...]:
+        if group not in self._groups:
+            self._groups[group] = self._view.group(group)
+        return self._groups[group]
+
+    def pointing(self, key: str) -> Iterable[str]:
+        return self._view.pointing(key)
+
+    def holds(self, delta_id: str) -> bool:
+        return self._view.holds(delta_id)
+
+    def key_owner(self, key: str) -> str | None:
+        return self._view.key_owner(key)
 
 
 def component(view: View, root: str) -> dict[str, str]:
@@ -246,6 +276,7 @@ def component(view: View, root: str) -> dict[str, str]:
     A write to a record counts for the lesson if its delta id is above the record's gate: the
     greatest delta id among the MERGE pointers between it and the root.
     """
+    view = _Once(view)
     gates = {root: ""}
     waiting = [root]
     while waiting:
@@ -258,7 +289,8 @@ def component(view: View, root: str) -> dict[str, str]:
 
 
 def read_lesson(view: View, root: str) -> Lesson:
-    """The lesson of a root, resolved from all its records."""
+    """The lesson of a root, resolved from all its records. Cost follows their number."""
+    view = _Once(view)
     gates = component(view, root)
     registers: dict[str, Register] = {}
     tallies = Tallies()

@@ -58,7 +58,8 @@ def _run(record: Mapping[str, Any], scope: str, report: ReadReport) -> Run:
     if not record["traj"]:  # nothing else tells such runs apart
         identity = digest(HOST, record.get("task_id"), record.get("trial"), info)
     task = _task(record, info, transcript)
-    return transcript.run(f"tau:{identity}", host=HOST, scope=scope, task=task, outcome=_outcome(record, info, report))
+    session = f"task:{text_at(record, 'task_id')} trial:{text_at(record, 'trial')}"
+    return transcript.run(f"tau:{identity}", host=HOST, scope=scope, session=session, task=task, outcome=_outcome(record, info, report))
 
 
 def _task(record: Mapping[str, Any], info: Mapping[str, Any], transcript: Transcript) -> Task:

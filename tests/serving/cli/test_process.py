@@ -156,3 +156,15 @@ def test_what_goes_to_a_terminal_is_made_visible_and_what_goes_to_a_file_is_not(
     _, screen = on_a_terminal([*tenure_command, "export"], environment, tmp_path)
     assert ("\\u202e" in screen, "\u202e" in screen) == (True, False)
     assert "\u202e" in json.loads(run(tenure_command, "show", "--json", environment=environment, cwd=tmp_path).stdout)["lessons"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["version"], ["show"], ["context", "x"], ["log", "-n", "3"], ["show", "--status", "active", "--json"]]
+)
+def test_a_command_loads_no_library_that_it_does_not_use(environment: dict[str, str], tmp_path: Path, arguments: list[str]) -> None:
+    code = (
+        "import sys\nfrom tenure.serving.cli.main import app\ntry: app(sys.argv[1:], prog_name='tenure')\nexcept SystemExit: pass\n"
+        "print(sorted({'pydantic', 'pydantic_ai', 'rich', 'alembic', 'numpy'}.intersection(sys.modules)), file=sys.stderr)"
+    )
+    done = run([sys.executable, "-c", code], *arguments, environment=environment, cwd=tmp_path)
+    assert done.stderr.splitlines()[-1] == b"[]"

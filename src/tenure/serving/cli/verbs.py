@@ -42,8 +42,56 @@ _COMMON = frozenset({*_WITH_STORE, "help", "version", "install_completion", "sho
 _SETTINGS = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
 
 
+class PlainValues:
+    """Reads the values of a parameter: texts, whole numbers in a range, switches.
+
+    Typer reads them through pydantic, whose loading takes as long as all else that a small command
+    does. Parameters of other types are left to it.
+
+    Args:
+        kind: `str`, `int` or `bool`.
+    """
+
+    def __init__(self, kind: type) -> None:
+        self._kind = kind
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value of a parameter, as its type.
+
+        Raises:
+            BadParameter: it is no number, or one outside the range.
+        """
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        if self._kind is not int:
+            return value
+        try:
+            number = int(value)
+        except ValueError as exc:
+            raise typer.BadParameter(f"'{value}' is not a whole number.", ctx=ctx, param=param) from exc
+        if (param.min is not None and number < param.min) or (param.max is not None and number > param.max):
+            span = f"{param.min} to {param.max}" if param.max is not None else f"{param.min} or more"
+            raise typer.BadParameter(f"{number} is out of range; it must be {span}.", ctx=ctx, param=param)
+        return number
+
+
+def read_plainly(params: list[Any]) -> list[Any]:
+    """The same parameters; their texts, numbers and switches are read by `PlainValues`."""
+    for param in params:
+        annotation = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+        kind = annotation if annotation in (str, int, bool) else str if annotation == list[str] else None
+        # What is not there in another version of typer is left alone: then typer reads the values itself.
+        if kind is not None and getattr(param, "_runtime_param", param) is None:
+            param._runtime_param = PlainValues(kind)
+    return params
+
+
 class Verb(TyperCommand):
     """A command whose help names its own options before the common ones, and ends with examples."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Arguments and options, the one for help included."""
+        return read_plainly(super().get_params(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, options and common options."""
@@ -56,6 +104,10 @@ class Verb(TyperCommand):
 
 class VerbGroup(TyperGroup):
     """A command with commands below it; its help is laid out as that of a `Verb`."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Arguments and options, the one for help included."""
+        return read_plainly(super().get_params(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the commands below, then the options."""
