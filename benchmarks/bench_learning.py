@@ -1,4 +1,4 @@
-"""Extractive learning with the store on disk: runs a second, each run redacted, kept, reflected on and committed. Median of several streams."""
+"""Extractive learning with the store on disk: runs a second, each redacted, kept, reflected on and committed. Median of streams."""
 
 from __future__ import annotations
 

@@ -22,7 +22,9 @@ def measure(*, full: bool) -> dict[str, float | int | str]:
         return _figures(path, 20)
     found = _figures(path, None)
     for seed in range(1, 5):
-        found |= {f"shuffled_{seed}_{name}": value for name, value in _figures(path, None, seed=seed).items() if name.startswith("coverage")}
+        found |= {
+            f"shuffled_{seed}_{name}": value for name, value in _figures(path, None, seed=seed).items() if name.startswith("coverage")
+        }
     return found
 
 

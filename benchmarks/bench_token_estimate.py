@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 
 from tenure.ranking import estimate_tokens
 
 ROOT = Path(__file__).resolve().parents[1]
 
-TEXTS = {
+TEXTS: dict[str, Callable[[], str]] = {
     "prose": lambda: (ROOT / "docs" / "why.md").read_text(encoding="utf-8"),
     "python": lambda: (ROOT / "src" / "tenure" / "playbook" / "apply.py").read_text(encoding="utf-8"),
-    "lesson": lambda: '`book_flight` error "payment amount does not add up, total price is #": make payment_methods[].amount sum to it (255 refused, 305 accepted).',
+    "lesson": lambda: (
+        '`book_flight` error "payment amount does not add up, total price is #": make payment_methods[].amount sum to it (255 refused).'
+    ),
     "json": lambda: '{"reservation_id": "ZFA04Y", "flights": [{"flight_number": "HAT136", "date": "2024-05-20", "price": 121}]}' * 20,
     "chinese": lambda: "多币种发票按开票日汇率换算后再求和，先核对每一行。" * 10,
     "japanese": lambda: "請求書はPDF/Aで保存し、毎週月曜日に合計を確認します。" * 10,

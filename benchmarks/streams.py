@@ -35,8 +35,12 @@ def _made(number: int) -> Run:
         wrong = dice.random() < 0.2
         steps += [
             Step(kind="message", role="user", content=f"Please change booking {dice.randint(1000, 9999)} to the {turn + 1}th. " * 3),
-            Step(kind="tool_call", role="assistant", name="update_booking", arguments={"booking": str(dice.randint(1000, 9999)), "day": turn}),
-            Step(kind="tool_result", role="tool", name="update_booking", content="x" * 1500, error=f"seat {number} is taken" if wrong else ""),
+            Step(
+                kind="tool_call", role="assistant", name="update_booking", arguments={"booking": str(dice.randint(1000, 9999)), "day": turn}
+            ),
+            Step(
+                kind="tool_result", role="tool", name="update_booking", content="x" * 1500, error=f"seat {number} is taken" if wrong else ""
+            ),
             Step(kind="message", role="assistant", content="That is done. " * 20),
         ]
     task = Task(text=f"change a booking {number % 40}", kind="support", key=f"task:{number % 40}")

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from math import ceil
 
 STOP_WORDS = frozenset(
-    """a about after again all also am an and any are as at be because been before being but by can could did do does doing for from further
-    had has have having he her here hers him his how i if in into is it its itself just let like me more most my myself no nor now of on once
-    only or other our ours out over own please same she should so some such than that the their theirs them then there these they this those
-    through to too under until up us very was we were what when where which while who whom why will with would you your yours hi hello thanks
-    thank yes okay ok need want help""".split()
+    """a about after again all also am an and any are as at be because been before being but by can could did do does doing for from
+    further had has have having he her here hers him his how i if in into is it its itself just let like me more most my myself
+    no nor now of on once only or other our ours out over own please same she should so some such than that the their theirs them
+    then there these they this those through to too under until up us very was we were what when where which while who whom why
+    will with would you your yours hi hello thanks thank yes okay ok need want help""".split()
 )
 """Words of a question that say nothing about its subject. Lessons keep theirs."""
 

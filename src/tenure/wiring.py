@@ -9,13 +9,12 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from tenure.errors import UserError
 from tenure.governance.redaction import redact_operation
 from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
-from tenure.learning.loop import Learned, Learner, Summary
 from tenure.learning.recall import Context, recall
 from tenure.learning.upkeep import carry_out, raise_bounds
 from tenure.playbook.delta import Delta, Operation, Receipt
@@ -25,6 +24,9 @@ from tenure.playbook.state import Playbook
 from tenure.ports import Admitted, Clock, IdSource, LanguageModel, Store, Usage
 from tenure.settings import Settings, checked, database_url, default_scope, read_settings
 from tenure.system import SystemClock, UlidSource
+
+if TYPE_CHECKING:
+    from tenure.learning.loop import Learned, Learner, Summary
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -60,7 +62,14 @@ class Tenure:
         self.store, self.scope = store, scope
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or UlidSource()
-        self.learner = Learner(store, clock=self.clock, ids=self.ids, model=model)
+        self._model = model
+
+    @functools.cached_property
+    def learner(self) -> Learner:
+        """What learns. Its parts are loaded when it is first asked for: who only looks at a playbook needs none of them."""
+        from tenure.learning.loop import Learner
+
+        return Learner(self.store, clock=self.clock, ids=self.ids, model=self._model)
 
     @classmethod
     def open(
@@ -252,7 +261,8 @@ class Tenure:
     def close(self) -> None:
         """Release the database, and the model's connections if there is one."""
         self.store.close()
-        self.learner.close()
+        if self._model is not None:
+            self.learner.close()
 
     def __enter__(self) -> Self:
         return self

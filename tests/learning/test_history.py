@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenure import Add, Merge, Pin, Restore, Retire, Tally, Tenure, Update, UserError
 from tenure.learning.history import blame, compare, find_lesson, find_version
+from tenure.playbook.delta import Operation
 from tenure.testing import open_trial
 
 
 def seen(book: Tenure) -> list[tuple[object, ...]]:
     """What a playbook says, without times."""
-    return [(one.id, one.section, one.text, one.applies_when, one.status, one.pinned, one.tallies, one.merged) for one in book.playbook.lessons]
+    return [
+        (one.id, one.section, one.text, one.applies_when, one.status, one.pinned, one.tallies, one.merged) for one in book.playbook.lessons
+    ]
 
 
 def three(book: Tenure) -> list[str]:
@@ -64,7 +70,7 @@ def test_rolling_back_restores_the_earlier_reading_whatever_happened_since(delta
         ids = three(book)
         before = seen(book)
         for delta in deltas:
-            made = {
+            made: dict[str, Callable[[int, Any], Operation]] = {
                 "update": lambda i, t: Update(ids[i], text=t),
                 "tally": lambda i, n: Tally(ids[i], helpful=n, shown=1),
                 "retire": lambda i, _: Retire(ids[i]),

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tests.learning.episodes import accepted, call, clean_run, cured_run, rejected, uncured_run
 
-from tenure import Outcome, Tenure, dumps
+from tenure import Lesson, Outcome, Run, Tenure, dumps
 from tenure.testing import CountingIds, SteppingClock
+from tests.learning.episodes import accepted, call, clean_run, cured_run, rejected, uncured_run
 
 
 @pytest.fixture(params=["memory://", "sqlite"])
@@ -19,7 +19,7 @@ def book(request: pytest.FixtureRequest, tmp_path: object) -> Iterator[Tenure]:
         yield opened
 
 
-def only_lesson(book: Tenure):  # type: ignore[no-untyped-def]
+def only_lesson(book: Tenure) -> Lesson:
     (lesson,) = book.playbook.lessons
     return lesson
 
@@ -28,9 +28,12 @@ def test_a_cured_error_becomes_one_lesson_that_points_at_its_steps(book: Tenure)
     learned = book.learn(cured_run())
     lesson = only_lesson(book)
     assert (learned.added, learned.merged, learned.held) == (1, 0, 0)
-    assert "`convert`" in lesson.text and "invoice_date" in lesson.text and lesson.kind == "tool_rule"
+    assert "`convert`" in lesson.text
+    assert "invoice_date" in lesson.text
+    assert lesson.kind == "tool_rule"
     assert {(place.run, place.step) for place in lesson.evidence} >= {("r1", 1), ("r1", 3)}
-    assert lesson.author == "extractive" and lesson.created
+    assert lesson.author == "extractive"
+    assert lesson.created
 
 
 def test_the_same_run_learned_twice_adds_nothing(book: Tenure) -> None:
@@ -75,7 +78,8 @@ def test_an_uncured_error_is_upgraded_when_a_later_run_cures_it(book: Tenure) ->
     cure = uncured_run("u2")
     book.learn(replace(cure, steps=(*cure.steps, call("post", total="12"), accepted("post"))))
     lesson = only_lesson(book)
-    assert lesson.kind == "tool_rule" and "12" in lesson.text
+    assert lesson.kind == "tool_rule"
+    assert "12" in lesson.text
     assert lesson.tallies.support == 2
 
 
@@ -84,10 +88,17 @@ def test_a_session_that_grew_adds_only_what_is_new(book: Tenure) -> None:
     book.learn(short)
     longer = replace(
         short,
-        steps=(*short.steps, call("post", total="1"), rejected("post", "total 1 does not match the control total"), call("post", total="2"), accepted("post")),
+        steps=(
+            *short.steps,
+            call("post", total="1"),
+            rejected("post", "total 1 does not match the control total"),
+            call("post", total="2"),
+            accepted("post"),
+        ),
     )
     learned = book.learn(longer)
-    assert learned.skipped == "" and learned.added == 1
+    assert learned.skipped == ""
+    assert learned.added == 1
     assert sorted(lesson.tallies.support for lesson in book.playbook.lessons) == [1, 1]
     with book.store.reading(book.scope) as reading:
         assert reading.learned_steps("s1") == len(longer.steps)
@@ -134,7 +145,7 @@ def test_a_kept_run_is_learned_later_once(book: Tenure) -> None:
 
 
 def test_an_interrupt_ends_learning_after_the_run_at_hand(book: Tenure) -> None:
-    def stream():  # type: ignore[no-untyped-def]
+    def stream() -> Iterator[Run]:
         yield cured_run("r1")
         raise KeyboardInterrupt
 

@@ -188,6 +188,8 @@ def test_operations_are_of_one_delta_and_so_counts_find_their_lesson() -> None:
 
 def test_an_id_derived_by_an_earlier_reading_is_kept_by_a_later_one() -> None:
     first = loads("## s\n[a-1] helpful=0 harmful=0 :: one\n[a-1] helpful=0 harmful=0 :: two\n")
-    (derived,) = [lesson.id for lesson in first if lesson.text == "two"]
-    moved = fold(first, [Delta("01", [Update(derived, text="three"), Add("s", "two", id="b-1")])])
-    assert {lesson.id: lesson.text for lesson in loads(dumps(moved, "ace"))} == {"a-1": "one", "b-1": "two", derived: "three"}
+    (second,) = [lesson for lesson in first if lesson.id != "a-1"]
+    moved = fold(first, [Delta("01", [Update(second.id, text="three"), Add("s", second.text, id="b-1")])])
+    expected = {lesson.id: lesson.text for lesson in moved}
+    assert (expected[second.id], expected["b-1"]) == ("three", second.text)
+    assert {lesson.id: lesson.text for lesson in loads(dumps(moved, "ace"))} == expected

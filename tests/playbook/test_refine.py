@@ -14,7 +14,8 @@ from tenure import Add, Bounds, Delta, Lesson, Merge, Pin, Playbook, Restore, Re
 from tenure.playbook.delta import Operation
 from tenure.playbook.foreign import read_foreign
 from tenure.playbook.lessons import normalised
-from tenure.playbook.refine import learned, lesson_tokens, plan_refinement, within
+from tenure.playbook.refine import learned, plan_refinement, within
+from tenure.playbook.render import lesson_tokens
 from tests.playbook.opposites import DIFFERENT, EQUAL
 from tests.strategies import Choices, History, fold, histories
 

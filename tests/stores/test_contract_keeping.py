@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenure.playbook.delta import Add, Delta, Operation, Retire
-from tenure.playbook.refine import lesson_tokens
-from tenure.playbook.render import Core, Line
+from tenure.playbook.render import Core, Line, lesson_tokens
 from tenure.playbook.run import Outcome, Run, Step, Task
 from tenure.ports import FailedReply, HeldChange, Store, Usage
 from tenure.ranking import query_words

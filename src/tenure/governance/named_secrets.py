@@ -13,7 +13,7 @@ import string
 from collections.abc import Iterator
 from functools import lru_cache
 
-from tenure.governance.personal_data import find_wide
+from tenure.governance.personal_data import find_foreign
 from tenure.governance.value_judgement import is_code, is_placeholder, is_wordlike
 
 Span = tuple[int, int, str]
@@ -91,6 +91,9 @@ def field_kind(name: str) -> str:
     return kind
 
 
+_SHORT_KINDS = frozenset({"password", "card-code", "one-time-code", "basic-auth", "authorization", "cookie"})
+
+
 def is_secret(value: str, kind: str, *, literal: bool = True, loose: bool = False) -> bool:
     """Whether the value of a field is a secret, rather than a word, a name, a placeholder or code.
 
@@ -101,7 +104,9 @@ def is_secret(value: str, kind: str, *, literal: bool = True, loose: bool = Fals
         loose: only a blank or a word such as "is" joins name and value, so that more must speak for it.
     """
     value = value.strip()
-    if not value or is_placeholder(value) or (not literal and is_code(value)):
+    if len(value) < (3 if kind in _SHORT_KINDS else 8) or (len(value) < 16 and value.isalpha() and (value.islower() or value.isupper())):
+        return False  # too short, or plainly a word: decided at once, because most values are
+    if is_placeholder(value) or (not literal and is_code(value)):
         return False
     letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
     if kind == "password":
@@ -190,14 +195,25 @@ def _cookie_values(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
             yield pair.span("v")
 
 
-_STEMS = ("pass", "pwd", "secret", "token", "key", "auth", "cookie", "sessi", "cvv", "cvc", "otp")
+_STEMS: dict[str, tuple[str, ...]] = {
+    "pass": ("w", "p", "c", "e "),
+    "pwd": (),
+    "secret": (),
+    "token": (),
+    "key": (),
+    "auth": ("orization",),
+    "cookie": ("s",),
+    "sessi": ("d", "on"),
+    "cvv": (),
+    "cvc": (),
+    "otp": (),
+}
+"""What names of secrets hold, and how small letters may go on behind it."""
 _WORD_STEMS = ("senha", "parola")
 _FOREIGN = re.compile(
     "\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\u00f1a\\b|\u0142o\\b|[\u015e\u015f]ifre"
     "|[\u041f\u043f]\u0430\u0440\u043e\u043b\u044c|\u0643\u0644\u0645\u0629 \u0627\u0644\u0645\u0631\u0648\u0631|\u1ead\u0074 kh\u1ea9u"
 )
-_NO_PASSWORD = frozenset({"en", "ag", "iv", "io", "po", "ed", "es", "in"})
-"""How "passenger", "passage", "passive", "passport", "passed" and their like go on."""
 _NAME_CHARS = string.ascii_letters + string.digits + "_-."
 _REST = re.compile(r"[A-Za-z0-9_-]{0,40}")
 _FIRM = re.compile(
@@ -206,12 +222,15 @@ _FIRM = re.compile(
     r"|={1,3}>?|!={1,2}|:=|:{1,2}|\uff1a|=>|->|%3[dD]"
     r")[ \t]{0,8}\*{0,2}[ \t]?(?:[brufBRUF@]{1,2}(?=[\"']))?"
     r"|\\{0,3}[\"'][ \t]{0,4},?\s{0,20}\\{0,3}[\"']?[vV]alue\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}"  # name="password" value="..."
-    r"|[ \t]{0,4}\n[ \t]{1,20}value:[ \t]{1,4}"  # - name: DB_PASSWORD\n  value: ...
+    r"|[ \t]{0,4}(?:\n|\\n)[ \t]{1,20}value:[ \t]{1,4}"  # - name: DB_PASSWORD\n  value: ...
 )
 _LOOSE = re.compile(r"[ \t]{0,3}\|[ \t]{0,8}|\t{1,4}|[ ]{1,8}(?:(?:is|was|to|as|are|becomes|set to|now)[ ]{1,2}(?:now |set to )?)?|[ ]?(?:\u662f|\u4e3a|\u70ba|\u306f|\uff1d)[ ]?")
 _QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.){1,1024}+)\"|'((?:[^'\\\n]|\\.){1,1024}+)'|`([^`\n]{1,1024}+)`")
 _ESCAPED = re.compile(r"(\\{1,3}[\"'])((?:(?!\1)[^\n]){1,1024}?)\1")
 _PLAIN_RUN = r"(?:[!#$%()*+\-./0-9?@A-Z\[\]^_a-z{|}~\u00a1-\u024f]|&(?![A-Za-z0-9_.-]{1,60}=))"
+_PLAIN_BOUND = 250
+_QUOTES = ("\"", "'", "`", "\\")
+_NESTED = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{2,40}(?=[:=])")
 _PLAIN = re.compile(rf"[\"'`]?(?P<v>{_PLAIN_RUN}{{1,256}}(?:[:=]{{1,2}}{_PLAIN_RUN}{{1,256}}){{0,3}}={{0,2}})")
 _ON = re.compile(r"[A-Za-z0-9_+/=.-]*+")
 _BEARER = re.compile(r"[ \t]{1,4}(?P<v>[A-Za-z0-9._~+/-]{8,700}={0,2})")
@@ -224,23 +243,22 @@ def find_named(text: str, lower: str) -> Iterator[Span]:
         text: any text.
         lower: its `ascii_image` in small letters.
     """
-    for stem in _STEMS:
+    for stem, goes_on in _STEMS.items():
         place = lower.find(stem)
         while place >= 0:
             stop = place + len(stem)
-            if stem != "pass" or lower[stop : stop + 2] not in _NO_PASSWORD:
-                for span in _beside_name(text, lower, place, stop):
-                    yield span
-                    stop = max(stop, span[1])
+            # `keyboard`, `tokens`, `passenger`: most hits end here, so this test decides how fast a text is read.
+            if not text[stop : stop + 1].islower() or lower.startswith(goes_on, stop):
+                found, stop = _beside_name(text, lower, place, stop)
+                yield from found
             place = lower.find(stem, stop)
     for stem in _WORD_STEMS:
         place = lower.find(stem)
         while place >= 0:
             yield from _after_word(text, place + len(stem))
             place = lower.find(stem, place + len(stem))
-    for start, end in find_wide(lower):
-        for word in _FOREIGN.finditer(text, start, min(len(text), end + 12)):
-            yield from _after_word(text, word.end())
+    for word in find_foreign(_FOREIGN, text, lower):
+        yield from _after_word(text, word.end())
     place = lower.find("bearer ")
     while place >= 0:
         found = _BEARER.match(text, place + 6)
@@ -250,23 +268,25 @@ def find_named(text: str, lower: str) -> Iterator[Span]:
     yield from _on_command_lines(text)
 
 
-def _beside_name(text: str, lower: str, place: int, stop: int) -> Iterator[Span]:
+def _beside_name(text: str, lower: str, place: int, stop: int) -> tuple[list[Span], int]:
+    """What a name with a stem at this place gives away, and where to look on."""
     end = _REST.match(text, stop).end()  # type: ignore[union-attr]  # matches the empty text too
     chunk = text[max(0, place - 48) : place]
     start = place - (len(chunk) - len(chunk.rstrip(_NAME_CHARS)))
     name = text[start:end].rstrip("-.")
     end = start + len(name)
     kind = field_kind(name)
-    if not kind and name.lower() in ("key", "keys", "code") and (owner := _word_before(lower, start)):
+    if not kind and name.lower() == "key" and (owner := _word_before(lower, start)):
         kind = field_kind(f"{owner}_{name}")
     if not kind:
-        return
+        return [], stop
     if kind == "authorization":
-        yield from _in_header(text, end)
+        found = list(_in_header(text, end))
     elif kind == "cookie":
-        yield from _in_cookie(text, end)
+        return _in_cookie(text, end)
     else:
-        yield from _value_after(text, start, end, kind)
+        found = list(_value_after(text, start, end, kind))
+    return found, max(stop, *(span[1] for span in found)) if found else stop
 
 
 def _word_before(lower: str, start: int) -> str:
@@ -293,24 +313,28 @@ def _value_after(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
 
 
 def _judge(text: str, place: int, kind: str, *, loose: bool) -> Iterator[Span]:
-    quoted = _QUOTED.match(text, place) or _ESCAPED.match(text, place)
-    if quoted is not None:
-        group = quoted.lastindex or 0
-        value = quoted[group]
-        if value.lower().startswith("bearer "):
-            return
-        if is_secret(value, kind, loose=loose):
-            yield quoted.start(group), quoted.end(group), kind
+    first = text[place : place + 1]
+    if not "!" <= first <= "\u024f":
         return
+    if first in _QUOTES:
+        quoted = _QUOTED.match(text, place) or _ESCAPED.match(text, place)
+        if quoted is not None:
+            group = quoted.lastindex or 0
+            if not quoted[group].lower().startswith("bearer ") and is_secret(quoted[group], kind, loose=loose):
+                yield quoted.start(group), quoted.end(group), kind
+            return
+    nested = _NESTED.match(text, place)
+    if nested is not None and field_kind(nested.group()):
+        return  # `password: token=...`: the inner name speaks for the value
     plain = _PLAIN.match(text, place)
     if plain is None:
         return
     value = plain["v"]
-    kept = len(value) - len(_trimmed(value))
-    if not is_secret(value[: len(value) - kept], kind, literal=False, loose=loose):
+    kept = _trimmed(value)
+    if not is_secret(kept, kind, literal=False, loose=loose):
         return
-    stop = plain.end("v") - kept
-    if plain.end("v") - plain.start("v") >= 250:
+    stop = plain.start("v") + len(kept)
+    if len(value) >= _PLAIN_BOUND:
         stop = max(stop, _end_of_run(text, stop))  # a value longer than the bound
     yield plain.start("v"), stop, kind
 
@@ -335,32 +359,32 @@ def _in_header(text: str, end: int) -> Iterator[Span]:
     opened = _OPEN_HEADER.match(text, end)
     if opened is None:
         return
-    if (signed := _AWS_SIGNATURE.match(text, opened.end())) is not None:
-        yield signed.start("v"), signed.end("v"), "authorization"
-    found = _SCHEME.match(text, opened.end())
-    if found is not None and _is_authorization(text[opened.end() : found.end() + 1]):
+    start = opened.end()
+    if text.startswith("AWS4-", start):
+        if (signed := _AWS_SIGNATURE.match(text, start)) is not None:
+            yield signed.start("v"), signed.end("v"), "authorization"
+        return
+    found = _SCHEME.match(text, start)
+    if found is not None and _is_authorization(text[start : found.end() + 1]):
         yield found.start("v"), _end_of_run(text, found.end("v")), "authorization"
 
 
 _COOKIE_LINE = re.compile(r"[^\n\"'\\]{0,4000}")
 
 
-def _in_cookie(text: str, end: int) -> Iterator[Span]:
+def _in_cookie(text: str, end: int) -> tuple[list[Span], int]:
     opened = _OPEN_HEADER.match(text, end)
-    if opened is None:
-        return
-    line = _COOKIE_LINE.match(text, opened.end())
-    if line is not None:
-        for start, stop in _cookie_values(text, line.start(), line.end()):
-            yield start, stop, "cookie"
+    line = _COOKIE_LINE.match(text, opened.end()) if opened is not None else None
+    if line is None:
+        return [], end
+    return [(start, stop, "cookie") for start, stop in _cookie_values(text, line.start(), line.end())], max(end, line.end())
 
 
 def _after_word(text: str, stop: int) -> Iterator[Span]:
     """What stands behind a word of another language for "password"."""
     firm = _FIRM.match(text, stop)
     joint = firm or _LOOSE.match(text, stop)
-    if joint is not None:
-        yield from _judge(text, joint.end(), "password", loose=firm is None)
+    return _judge(text, joint.end(), "password", loose=firm is None) if joint is not None else iter(())
 
 
 def _end_of_run(text: str, place: int) -> int:
@@ -371,16 +395,16 @@ def _end_of_run(text: str, place: int) -> int:
 
 _LOGIN = r"[\"']?[^\s\"':]{1,80}:(?P<v>[^\s\"']{2,128})"
 _OPERAND = r"[\"']?(?P<v>[^\s\"'-][^\s\"']{1,128})"
-_COMMANDS: dict[str, tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = {
+_COMMANDS: dict[str, tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]] = {
     "p": (
-        (re.compile(r"\b(?:mysql\w*|mariadb\w*|mycli)\b[^\n|;]{0,200}\Z"), re.compile(_OPERAND)),
-        (re.compile(r"\b(?:sshpass|docker login|podman login|mongo\w*|az login|kinit)\b[^\n|;]{0,200}\Z"), re.compile(r"[ =]{0,2}" + _OPERAND)),
+        (("mysql", "mariadb", "mycli"), re.compile(_OPERAND)),
+        (("sshpass", "docker login", "podman login", "mongo", "az login", "kinit", "twine"), re.compile(r"[ =]{0,2}" + _OPERAND)),
     ),
-    "u": ((re.compile(r"\b(?:curl|https?)\b[^\n|;]{0,230}\Z"), re.compile(r"[ =]{0,2}" + _LOGIN)),),
-    "-": ((re.compile(r"\b(?:curl|wget)\b[^\n|;]{0,230}\Z"), re.compile(r"user[ =]" + _LOGIN)),),
-    "a": ((re.compile(r"\bredis-cli\b[^\n|;]{0,200}\Z"), re.compile(r"[ ]" + _OPERAND)),),
+    "u": ((("curl", "http"), re.compile(r"[ =]{0,2}" + _LOGIN)),),
+    "-": ((("curl", "wget"), re.compile(r"user[ =]" + _LOGIN)),),
+    "a": ((("redis-cli",), re.compile(r"[ ]" + _OPERAND)),),
 }
-"""By the letter of the option: what must stand before it on the line, and its value."""
+"""By the letter of the option: commands one of which must stand before it on the line, and its value."""
 
 
 def _on_command_lines(text: str) -> Iterator[Span]:
@@ -388,11 +412,20 @@ def _on_command_lines(text: str) -> Iterator[Span]:
     place = text.find(" -")
     while place >= 0:
         stop = place + 3
-        for command, value in _COMMANDS.get(text[place + 2 : stop], ()):
+        for commands, value in _COMMANDS.get(text[place + 2 : stop], ()):
             found = value.match(text, stop)
-            if found is not None and command.search(text[max(0, place - 240) : place]) is not None and _is_option_value(found["v"]):
+            if found is not None and _starts_with(commands, text, place) and _is_option_value(found["v"]):
                 yield found.start("v"), found.end("v"), "password"
-        place = text.find(" -", place + 2)
+                line_end = text.find("\n", found.end())
+                stop = line_end if line_end >= 0 else len(text)  # a command takes one password
+        place = text.find(" -", stop)
+
+
+def _starts_with(commands: tuple[str, ...], text: str, place: int) -> bool:
+    """Whether one of the commands stands before a place on its line, with no other command between."""
+    before = text[max(0, place - 240) : place]
+    before = before[max(before.rfind("\n"), before.rfind("|"), before.rfind(";")) + 1 :]
+    return any(command in before for command in commands)
 
 
 def _is_option_value(value: str) -> bool:

@@ -10,6 +10,7 @@ beside them) and `personal_data` (cards, accounts, mail addresses, phone numbers
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -27,6 +28,7 @@ _PASSES = 6
 """One pass can lay open what the next one finds, as a number that a token stood beside; two do nearly always."""
 
 _SHORTEST = 4
+_ESCAPE = re.compile(r"[nrtbf](?=.)|u[0-9A-Fa-f]{4}", re.DOTALL)
 _OperationT = TypeVar("_OperationT", bound=Operation)
 _WholeT = TypeVar("_WholeT")
 _Cleaner = Callable[[str], str]
@@ -86,7 +88,16 @@ def _find(text: str) -> list[tuple[int, int, int, str]]:
         *find_driver_passwords(text),
         *find_phones(text, lower),
     ]
-    return [(start, end, rank, kind) for rank, (start, end, kind) in enumerate(spans)]
+    return [(_behind_escape(text, start), end, rank, kind) for rank, (start, end, kind) in enumerate(spans)]
+
+
+def _behind_escape(text: str, start: int) -> int:
+    """The place itself, or behind the escape that it would cut: in `\\nbob@...`, the letter `n` belongs to the line end."""
+    if start and text[start - 1] == "\\" and (_ESCAPE.match(text, start)):
+        slashes = start - len(text[max(0, start - 8) : start].rstrip("\\")) - max(0, start - 8)
+        if slashes % 2:
+            return start + (5 if text[start] == "u" else 1)
+    return start
 
 
 def _merge(found: list[tuple[int, int, int, str]]) -> list[Span]:
@@ -167,7 +178,8 @@ def _copy(value: Any, clean: _Cleaner) -> Any:
         item, kind, parent, slot = pending.pop()
         if isinstance(item, str):
             kept = clean(item)
-            if kind and kept is item and is_secret(item, kind):
+            whole = kind not in ("", "authorization", "cookie")  # of these two, the text rules keep scheme and names
+            if (whole or (kind and kept is item)) and is_secret(item, kind):
                 kept = mark(kind)
             changed = changed or kept is not item
             parent[slot] = kept

@@ -231,7 +231,7 @@ _KEY_BEGIN = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-
 _KEY_END = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _KEY_LINE = re.compile(
     # What may stand between two lines: line ends (also escaped), indentation, quotes, `+`, `>`, `|`, line numbers.
-    r"(?:\\+[nrt]|\s|[\"'+>|#,*]|(?<=[\n ])[0-9]{1,5}[\t→:|])*+"
+    r"(?:\\+[nrt]|\s|[\"'+>|#,*]|(?<=[\n ])[0-9]{1,5}(?:[\t→:|]|\\t))*+"
     r"(?:(?:Proc-Type|DEK-Info|Comment|Version|Subject)[ ]?:[^\n\\\"]{0,120}|[A-Za-z0-9+/]{20,}+={0,2})"
 )
 _KEY_LAST_LINE = re.compile(r"(?:\\+[nrt]|\s){1,12}(?=[A-Za-z+/]{0,18}[0-9+/=]|[A-Za-z0-9+/]{0,19}\Z)[A-Za-z0-9+/]{1,19}={0,2}(?![A-Za-z0-9 ])")
@@ -303,7 +303,9 @@ def find_url_secrets(text: str) -> Iterator[Span]:
     if "://" not in text:
         return
     for place in _places(text, "://"):
-        yield from _url_password(text, place + 3)
+        found = _url_password(text, place + 3)
+        if found is not None:
+            yield found
     for anchor in ("sig=", "ignature="):
         for place in _places(text, anchor):
             if _SIGNED_NAME.search(text[max(0, place - 12) : place + len(anchor)]) is None:
@@ -325,24 +327,26 @@ def find_driver_passwords(text: str) -> Iterator[Span]:
             yield at - len(password), at, "url-password"
 
 
-def _url_password(text: str, start: int) -> Iterator[Span]:
+def _url_password(text: str, start: int) -> Span | None:
     authority = _AUTHORITY.match(text, start)
     if authority is None:
-        return
+        return None
     login, at, _ = authority.group().rpartition("@")
     if not at:
         # A password may hold an unescaped `/`; only in addresses of databases, where `@` in a path is unusual.
-        loose = _LOOSE_AUTHORITY.match(text, start) if not text.startswith(("http", "s3", "gs"), _scheme_start(text, start)) else None
+        near = "@" in text[start : start + 256] and not text.startswith(("http", "s3", "gs"), _scheme_start(text, start))
+        loose = _LOOSE_AUTHORITY.match(text, start) if near else None
         if loose is None or ":" not in loose.group():
-            return
+            return None
         login = loose.group()[:-2]
     if "[redacted:" in login:
-        return
+        return None
     user, colon, password = login.partition(":")
     if colon and _is_password(password):
-        yield start + len(user) + 1, start + len(login), "url-password"
-    elif not colon and len(user) >= 20 and not is_wordlike(user) and not is_placeholder(user):
-        yield start, start + len(user), "url-password"
+        return start + len(user) + 1, start + len(login), "url-password"
+    if not colon and len(user) >= 20 and not is_wordlike(user) and not is_placeholder(user):
+        return start, start + len(user), "url-password"
+    return None
 
 
 def _scheme_start(text: str, start: int) -> int:
@@ -351,4 +355,4 @@ def _scheme_start(text: str, start: int) -> int:
 
 
 def _is_password(password: str) -> bool:
-    return bool(password) and not is_placeholder(password) and password.lower() not in _PLAIN_WORDS
+    return len(password) > 1 and not is_placeholder(password) and password.lower() not in _PLAIN_WORDS

@@ -22,10 +22,11 @@ _SECRET_WORDS = frozenset(
     "bearer cookie session env environ config settings user username login access refresh client api value field".split()
 )
 _PLACEHOLDER = re.compile(
-    r"\[redacted\b|[<{(\[].{0,200}[>})\]]\Z|[<{]|\$\{|\$\(|\$[A-Za-z_][A-Za-z0-9_]*\Z|\{\{|%[A-Za-z_][A-Za-z0-9_]*%\Z|%[(sdr]|#\{|@[A-Za-z_]|!(?:Ref|Sub|vault|GetAtt)\b"
-    r"|(?:op|vault|ref|env|file|arn|aws|gcp|secretsmanager|keyring|ssm):|&[A-Za-z_]+\Z|\\[nrt\"]|https?:",
+    r"\[redacted\b|[<{(\[].{0,200}[>})\]]\Z|[<{]|\$\{|\$\(|\$[A-Za-z_][A-Za-z0-9_]*\Z|%[A-Za-z_][A-Za-z0-9_]*%\Z|%[(sdr]|#\{|@[A-Za-z_]|!(?:Ref|Sub|vault|GetAtt)\b"
+    r"|&[A-Za-z_]+\Z|\\[nrt\"]",
     re.IGNORECASE,
 )
+_ELSEWHERE = ("op:", "vault:", "ref:", "env:", "file:", "arn:", "aws:", "gcp:", "secretsmanager:", "keyring:", "ssm:", "http:", "https:")
 _MASKED = re.compile(r"\*{3}|\.{3}|\u2026|\u2022{2}|x{6}|X{6}|#{4}|_{4}|\?{3}")
 _MASK_ONLY = frozenset("xX*.-_#?0\u2022\u2026")
 _DUMMY = re.compile(r"(?:^|[^a-z])(?:your|my|the|some|insert|enter|replace|change|placeholder|dummy|redacted|hidden|masked|example|sample|todo|fixme)(?:[^a-z]|$)", re.I)
@@ -46,7 +47,11 @@ def is_masked(value: str) -> bool:
 
 def is_placeholder(value: str) -> bool:
     """Whether a value stands for a secret without being one: `<YOUR_KEY>`, `${TOKEN}`, `***`, `[redacted:jwt]`."""
-    if _PLACEHOLDER.match(value) is not None or is_masked(value):
+    if is_masked(value):
+        return True
+    if not value[:1].isalnum():
+        return _PLACEHOLDER.match(value) is not None
+    if ":" in value and value.lower().startswith(_ELSEWHERE):
         return True
     return _DUMMY.search(value) is not None and is_wordlike(value)
 

@@ -18,7 +18,6 @@ from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Lesson, Tallies, normalised
 from tenure.playbook.render import lesson_tokens
 from tenure.playbook.state import Playbook
-from tenure.ranking import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

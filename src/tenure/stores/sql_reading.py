@@ -24,7 +24,6 @@ from tenure.ports import CaseHit, FailedReply, HeldChange, Hit, LedgerEntry
 from tenure.stores import codec, rows
 from tenure.stores.scopes import parents, tenant
 
-
 LIVE = ("provisional", "active")
 """Statuses of lessons that an agent can be shown."""
 

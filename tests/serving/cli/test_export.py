@@ -78,7 +78,7 @@ def test_a_secret_that_older_rules_let_through_does_not_leave() -> None:
     secret = "AKIA" + "QWERTYUIOPASDFGH"
     stored = apply(Playbook(), Delta("01J00", [Add("s", f"Log in with {secret}", applies_when=f"with {secret}", avoid=secret)])).playbook
     for form in ("ace", "json"):
-        text = written(stored, form)  # type: ignore[arg-type]
+        text = written(stored, form)
         assert secret not in text
         assert [lesson.text for lesson in loads(text).lessons] == ["Log in with [redacted:aws-key]"] or "redacted" in text
 
