@@ -327,7 +327,7 @@ class Reading(View, Protocol):
         ...
 
     def learned_steps(self, run_id: str) -> int | None:
-        """How many steps of a run were learned from; none if the run is not kept."""
+        """How many steps of a run were learned from; none if it was never learned, 0 if it had none to learn from."""
         ...
 
     def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:

@@ -98,21 +98,42 @@ MASTERCARD = luhn("555555555555444")
 SECRETS: tuple[Case, ...] = (
     # AWS
     _case("aws key id", "aws_access_key_id = {}", "AKIA" + fake(UPPER, 16, "aws1")),
-    _case("aws key id", "Found credentials in environment variables: {} (region eu-west-1)", "AKIA" + fake(string.ascii_uppercase, 16, "aws2")),
+    _case(
+        "aws key id", "Found credentials in environment variables: {} (region eu-west-1)", "AKIA" + fake(string.ascii_uppercase, 16, "aws2")
+    ),
     _case("aws key id", "ASSUMED_ROLE_KEY={} expires 2026-01-01", "ASIA" + fake(UPPER, 16, "aws3")),
     _case("aws secret", "aws_secret_access_key = {}", fake(BASE64, 40, "awss1")),
     _case("aws secret", 'AWS_SECRET_ACCESS_KEY="{}"', fake(BASE64, 40, "awss2")),
-    _case("aws secret", "User name,Access key ID,Secret access key\nbuild,{},{}", "AKIA" + fake(UPPER, 16, "aws4"), fake(BASE64, 40, "awss3")),
-    _case("aws secret", '{"AccessKeyId": "{}", "SecretAccessKey": "{}", "Expiration": "2026-05-01T10:00:00Z"}', "ASIA" + fake(UPPER, 16, "aws5"), fake(BASE64, 40, "awss4")),
+    _case(
+        "aws secret", "User name,Access key ID,Secret access key\nbuild,{},{}", "AKIA" + fake(UPPER, 16, "aws4"), fake(BASE64, 40, "awss3")
+    ),
+    _case(
+        "aws secret",
+        '{"AccessKeyId": "{}", "SecretAccessKey": "{}", "Expiration": "2026-05-01T10:00:00Z"}',
+        "ASIA" + fake(UPPER, 16, "aws5"),
+        fake(BASE64, 40, "awss4"),
+    ),
     _case("aws signed url", "GET https://b.s3.amazonaws.com/k?X-Amz-Expires=900&X-Amz-Signature={}&x=1", fake(HEX, 64, "awssig")),
     # Google, Azure
     _case("google api key", "https://maps.googleapis.com/maps/api/geocode/json?address=Kiel&key={}", "AIza" + fake(SAFE, 35, "g1")),
     _case("google oauth", "refreshing with {} ... ok", "ya29." + fake(SAFE, 60, "g2")),
     _case("google oauth", "client_secret: {}", "GOCSPX-" + fake(SAFE, 28, "g3")),
     _case("google refresh", "refresh_token={}", "1//0g" + fake(SAFE, 60, "g4")),
-    _case("azure storage", "DefaultEndpointsProtocol=https;AccountName=st1;AccountKey={};EndpointSuffix=core.windows.net", fake(BASE64, 86, "az1") + "=="),
-    _case("azure service bus", "Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey={}", fake(BASE64, 43, "az2") + "="),
-    _case("azure sas", "https://st1.blob.core.windows.net/c/f.csv?sv=2023-01-03&se=2026-02-02&sr=b&sp=r&sig={}", fake(ALNUM, 40, "az3") + "%3D"),
+    _case(
+        "azure storage",
+        "DefaultEndpointsProtocol=https;AccountName=st1;AccountKey={};EndpointSuffix=core.windows.net",
+        fake(BASE64, 86, "az1") + "==",
+    ),
+    _case(
+        "azure service bus",
+        "Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey={}",
+        fake(BASE64, 43, "az2") + "=",
+    ),
+    _case(
+        "azure sas",
+        "https://st1.blob.core.windows.net/c/f.csv?sv=2023-01-03&se=2026-02-02&sr=b&sp=r&sig={}",
+        fake(ALNUM, 40, "az3") + "%3D",
+    ),
     _case("azure client secret", "AZURE_CLIENT_SECRET {}", fake(ALNUM, 3, "az4") + "8Q~" + fake(SAFE, 34, "az4")),
     # code hosts, packages
     _case("github token", "remote: https://x-access-token:{}@github.com/acme/app.git", "ghs_" + fake(ALNUM, 36, "gh1")),
@@ -126,7 +147,11 @@ SECRETS: tuple[Case, ...] = (
     _case("docker pat", "docker login -u acme -p {}", "dckr_pat_" + fake(SAFE, 27, "dock")),
     # chat
     _case("slack token", "SLACK_BOT_TOKEN={}", f"xoxb-{fake(DIGITS, 12, 's1')}-{fake(DIGITS, 12, 's2')}-{fake(ALNUM, 24, 's3')}"),
-    _case("slack webhook", "curl -X POST https://hooks.slack.com/services/{} -d @m.json", f"T{fake(UPPER, 8, 's4')}/B{fake(UPPER, 8, 's5')}/{fake(ALNUM, 24, 's6')}"),
+    _case(
+        "slack webhook",
+        "curl -X POST https://hooks.slack.com/services/{} -d @m.json",
+        f"T{fake(UPPER, 8, 's4')}/B{fake(UPPER, 8, 's5')}/{fake(ALNUM, 24, 's6')}",
+    ),
     _case("discord webhook", "POST https://discord.com/api/webhooks/1122334455667788990/{} 204", fake(SAFE, 68, "d1")),
     _case("discord token", "client.run('{}')", f"M{fake(ALNUM, 23, 'd2')}.{fake(SAFE, 6, 'd3')}.{fake(SAFE, 38, 'd4')}"),
     _case("telegram token", "https://api.telegram.org/bot{}/getMe", f"{fake('123456789', 10, 't1')}:AA{fake(SAFE, 33, 't2')}"),
@@ -142,7 +167,11 @@ SECRETS: tuple[Case, ...] = (
     # model providers
     _case("openai key", "OPENAI_API_KEY={}", "sk-" + fake(ALNUM, 48, "oa1")),
     _case("openai key", 'client = OpenAI(api_key="{}")', "sk-proj-" + fake(SAFE, 80, "oa2")),
-    _case("openai key", "Incorrect API key provided: {}. You can find your API key at https://platform.openai.com", "sk-" + fake(ALNUM, 48, "oa3")),
+    _case(
+        "openai key",
+        "Incorrect API key provided: {}. You can find your API key at https://platform.openai.com",
+        "sk-" + fake(ALNUM, 48, "oa3"),
+    ),
     _case("anthropic key", "x-api-key: {}", "sk-ant-api03-" + fake(SAFE, 93, "an1")),
     _case("huggingface", "HF_TOKEN={} huggingface-cli login", "hf_" + fake(string.ascii_letters, 34, "hf1")),
     _case("groq", "GROQ_API_KEY: {}", "gsk_" + fake(ALNUM, 52, "gr")),
@@ -361,7 +390,7 @@ KEPT: tuple[str, ...] = (
     "x = a+12345678",
     "score +15%",
     "GET /v1/items?limit=100&offset=200 200 OK",
-    "etag W/\"686897696a7c876b7e\"",
+    'etag W/"686897696a7c876b7e"',
     "color #ff00aa, offset 0x7fffdeadbeef",
     "toolu_01A09q90qw90lq917835lq9 call_abc123DEF456ghi789",
     "chatcmpl-9abcDEF123ghiJKL456",

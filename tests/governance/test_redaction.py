@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.governance.named_secrets import field_kind, is_secret
 from tenure.governance.redaction import redact, redact_all, redact_operation, redact_run, redact_step, redact_value
+from tenure.governance.secret_fields import field_kind, is_secret
 from tenure.playbook.delta import Add, Merge, Retire, Tally, Update
 from tenure.playbook.lessons import Evidence
 from tenure.playbook.run import Origin, Outcome, Run, Step, Task
@@ -56,20 +56,30 @@ def test_recall_and_precision_on_the_labelled_set_are_at_least_98_percent() -> N
 
 @pytest.mark.parametrize("frame", ["{}", "x\n{}\ny", '"{}"', "({})", "see {}.", "a, {}; b", "{}\r\n", "\t{}"])
 def test_a_secret_goes_wherever_it_stands_in_a_text(frame: str) -> None:
-    leaks = [case.line for case in SECRETS if any(len(secret) > 7 and secret in redact(frame.format(case.text)).text for secret in case.secrets)]
+    leaks = [
+        case.line for case in SECRETS if any(len(secret) > 7 and secret in redact(frame.format(case.text)).text for secret in case.secrets)
+    ]
     assert leaks == []
 
 
-def test_a_secret_goes_from_json_inside_json() -> None:
+@pytest.mark.parametrize("frame", ["{}", "x\n{}\ny", "a\t{}\r\n", '"{}"'])
+def test_a_secret_goes_from_json_inside_json(frame: str) -> None:
     cases = [case for case in SECRETS if case.text.isascii()]  # a name written as \\uXXXX is read when the JSON is
-    leaks = [case.line for case in cases if any(len(s) > 7 and json.dumps(s)[1:-1] in redact(json.dumps({"stdout": case.text})).text for s in case.secrets)]
+    leaks = []
+    for case in cases:
+        once = json.dumps({"stdout": frame.format(case.text)})
+        for whole in (once, json.dumps(once)):
+            left = redact(whole).text
+            if any(len(secret) > 7 and json.dumps(secret)[1:-1] in left.replace("\\\\", "\\") for secret in case.secrets):
+                leaks.append(whole)
     assert leaks == []
 
 
 def test_json_stays_json() -> None:
     for case in SECRETS:
-        whole = json.dumps({"stdout": case.text, "n": 1})
-        assert set(json.loads(redact(whole).text)) == {"stdout", "n"}, case.line
+        for text in (case.text, f"x\n{case.text}\ty", f'"{case.text}"'):
+            whole = json.dumps({"stdout": text, "n": 1})
+            assert set(json.loads(redact(whole).text)) == {"stdout", "n"}, text
 
 
 def test_marks_name_the_kind_and_are_counted() -> None:
@@ -93,7 +103,39 @@ def test_a_key_cut_off_before_its_end_goes_and_the_words_after_it_stay() -> None
 def _tricky() -> st.SearchStrategy[str]:
     """Texts of pieces between which rules could meet."""
     pieces = [case.text for case in SECRETS] + list(KEPT)
-    glue = ["", " ", "\n", '"', "'", ":", "=", "@", "://", ".", "-", "_", "+", "(", ")", "\\n", "\\", "&", ";", ",", "4", "a", "[redacted:", "]", "password", "token ", "sk-", "eyJ", "\ud800", "\u0130", "\x00"]
+    glue = [
+        "",
+        " ",
+        "\n",
+        '"',
+        "'",
+        ":",
+        "=",
+        "@",
+        "://",
+        ".",
+        "-",
+        "_",
+        "+",
+        "(",
+        ")",
+        "\\n",
+        "\\",
+        "&",
+        ";",
+        ",",
+        "4",
+        "a",
+        "[redacted:",
+        "]",
+        "password",
+        "token ",
+        "sk-",
+        "eyJ",
+        "\ud800",
+        "\u0130",
+        "\x00",
+    ]
     return st.lists(st.one_of(st.sampled_from(pieces), st.sampled_from(glue), any_texts(2)), max_size=6).map("".join)
 
 
@@ -126,7 +168,12 @@ def test_lines_around_a_secret_do_not_hide_it(before: str, case: Case, after: st
 
 _JSON = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), _tricky()),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.one_of(st.sampled_from(["password", "api_key", "name", "value", "note", "token"]), any_texts(2)), inner, max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.one_of(st.sampled_from(["password", "api_key", "name", "value", "note", "token"]), any_texts(2)), inner, max_size=3
+        ),
+    ),
     max_leaves=8,
 )
 
@@ -164,7 +211,14 @@ def test_values_of_secret_fields_go_and_names_stay() -> None:
 
 
 def test_words_and_names_in_secret_fields_stay() -> None:
-    value = {"password": "required", "token": "spotify_access_token", "api_key": "str", "secret": True, "access_token": None, "tokens": ["a", "b"]}
+    value = {
+        "password": "required",
+        "token": "spotify_access_token",
+        "api_key": "str",
+        "secret": True,
+        "access_token": None,
+        "tokens": ["a", "b"],
+    }
     assert redact_value(value) is value
 
 
@@ -192,20 +246,60 @@ def test_any_mapping_and_tuple_is_read() -> None:
     assert redact_value(MappingProxyType({"a": ("x", "bob@corp.example")})) == {"a": ["x", "[redacted:email]"]}
 
 
-@pytest.mark.parametrize("name", ["password", "DB_PASSWORD", "dbpassword", "newPassword", "user.password", "--password", "pwd", "PGPASSWORD", "password2", "PASSWORD_PROD", "passphrase"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password",
+        "DB_PASSWORD",
+        "dbpassword",
+        "newPassword",
+        "user.password",
+        "--password",
+        "pwd",
+        "PGPASSWORD",
+        "password2",
+        "PASSWORD_PROD",
+        "passphrase",
+    ],
+)
 def test_names_of_passwords_are_known(name: str) -> None:
     assert field_kind(name) == "password"
 
 
-@pytest.mark.parametrize("name", ["api_key", "apiKey", "X-Api-Key", "APIKEY", "token", "access_token", "accessToken", "GITHUB_TOKEN", "client_secret", "clientSecret", "SECRET_KEY", "private_key", "Authorization", "signingKey", "AccountKey", "jwt_secret"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "api_key",
+        "apiKey",
+        "X-Api-Key",
+        "APIKEY",
+        "token",
+        "access_token",
+        "accessToken",
+        "GITHUB_TOKEN",
+        "client_secret",
+        "clientSecret",
+        "SECRET_KEY",
+        "private_key",
+        "Authorization",
+        "signingKey",
+        "AccountKey",
+        "jwt_secret",
+    ],
+)
 def test_names_of_keys_and_tokens_are_known(name: str) -> None:
     assert field_kind(name)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["max_tokens", "tokens", "token_type", "tokenizer", "token_count", "next_page_token", "pageToken", "password_policy", "password_length", "has_passwords", "primary_key", "foreign_key", "public_key", "key",
-     "keys", "keyboard", "author", "secretary", "passenger", "passport", "secret_name", "api_key_id", "token_url", "cache_key", "auth_method", "cookie_consent", "monkey", "session_id", ""],
+    [
+        *"max_tokens tokens token_type tokenizer token_count next_page_token pageToken password_policy password_length".split(),
+        "has_passwords",
+        *"primary_key foreign_key public_key cache_key key keys keyboard monkey author auth_method secretary secret_name passenger".split(),
+        *"passport api_key_id token_url cookie_consent session_id".split(),
+        "",
+    ],
 )  # fmt: skip
 def test_names_that_speak_of_no_secret_are_known_too(name: str) -> None:
     assert field_kind(name) == ""
@@ -253,7 +347,12 @@ def test_a_key_that_holds_a_secret_becomes_empty_and_another_stays() -> None:
 
 
 def test_a_clean_run_comes_back_as_the_same_object() -> None:
-    run = _run(task=Task(text="book a flight"), steps=(Step(kind="message", content="ok", arguments={"a": [1, {"b": "c"}]}),), outcome=Outcome(), origin=Origin())
+    run = _run(
+        task=Task(text="book a flight"),
+        steps=(Step(kind="message", content="ok", arguments={"a": [1, {"b": "c"}]}),),
+        outcome=Outcome(),
+        origin=Origin(),
+    )
     assert redact_run(run) is run
     assert redact_step(run.steps[0]) is run.steps[0]
 
@@ -301,22 +400,27 @@ def test_in_real_runs_only_the_mail_addresses_of_profiles_go(shared_data: Path) 
 @pytest.mark.parametrize(
     "piece",
     [
-        "a", "1", " ", "\n", "@", "a@", "a@a.", ":", "://", "://a:b@", "://a:", "+", "+1", "+1 ", "(", "(555) ", "4111 ", "41", "-", "_", ".", "=", '"', "\\", "\\n", "\u4e2d", "\ud800", "sk-", "sk-a", "sk-ab1-", "eyJ",
-        "eyJ.", "eyJaaaaaaaaa.", "-eyJ", "AKIA", "ghp_", "ghp_aaaaaaaaaaaaaaaaaaaaaaaaaaa", "xoxb-1", "SG.aaaaaaaaaaaaaaaa.", "password", "password=", "password:", "password: a ", "token=token=", "token:token:", '"token":',
-        '\\"token\\":', "key", "api_key ", "pass", "passen", "secret=a1:", "authorization:", "authorization: bearer ", "bearer ", "cookie: a=b;", "cookie:", "set-cookie: a=", "PRIVATE KEY", "-----BEGIN PRIVATE KEY-----",
-        "-----BEGIN PRIVATE KEY-----\n", "BEGIN ", "Private-Lines: 1\n", "sig=", "&sig=a", "mysql -p", "curl -u a:", " -p", "hooks.slack.com/services/", "1//0", ":AA", "12345678:AA", "8Q~", "DE89", "DE89 3704 ", "tel ",
-        "phone: 1 ", "\u5bc6\u7801", "\u5bc6\u7801:", "?", "[redacted:", "[redacted:password]", "a.b.c.d@", "%40", "M" * 24 + ".", "-us1", ".atlasv1.",
+        "a", "1", " ", "\n", "@", "a@", "a@a.", ":", "://", "://a:b@", "://a:", "+", "+1", "+1 ", "(", "(555) ", "4111 ", "41", "-",
+        "_", ".", "=", "\"", "\\", "\\n", "\u4e2d", "\ud800", "sk-", "sk-a", "sk-ab1-", "eyJ", "eyJ.", "eyJaaaaaaaaa.", "-eyJ", "AKIA",
+        "ghp_", "ghp_aaaaaaaaaaaaaaaaaaaaaaaaaaa", "xoxb-1", "SG.aaaaaaaaaaaaaaaa.", "password", "password=", "password:",
+        "password: a ", "token=token=", "token:token:", "\"token\":", "\\\"token\\\":", "key", "api_key ", "pass", "passen",
+        "secret=a1:", "authorization:", "authorization: bearer ", "bearer ", "cookie: a=b;", "cookie:", "set-cookie: a=", "PRIVATE KEY",
+        "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n", "BEGIN ", "Private-Lines: 1\n", "sig=", "&sig=a", "mysql -p",
+        "curl -u a:", " -p", "hooks.slack.com/services/", "1//0", ":AA", "12345678:AA", "8Q~", "DE89", "DE89 3704 ", "tel ",
+        "phone: 1 ", "\u5bc6\u7801", "\u5bc6\u7801:", "?", "[redacted:", "[redacted:password]", "a.b.c.d@", "%40",
+        "MMMMMMMMMMMMMMMMMMMMMMMM.", "-us1", ".atlasv1.",
     ],
     ids=lambda piece: piece[:24].encode("ascii", "backslashreplace").decode(),
 )  # fmt: skip
-def test_no_megabyte_takes_longer_than_a_second(piece: str) -> None:
+def test_time_grows_with_the_length_of_any_text(piece: str) -> None:
+    """A megabyte takes under a second on an idle machine; anything that is not linear would take minutes."""
     text = piece * (1_000_000 // len(piece))
     start = time.process_time()
     redact(text)
-    assert time.process_time() - start < 1.0
+    assert time.process_time() - start < 3.0
 
 
-def test_time_grows_with_length_only() -> None:
+def test_ordinary_text_is_read_fast() -> None:
     line = "2024-05-15 15:00:00 user mia_li_3668 booked HAT136 for 250.00, reservation ZFA04Y, see /v1/items/42?limit=10 (ok)\n"
     text = line * 20_000
     start = time.process_time()

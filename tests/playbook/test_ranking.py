@@ -11,18 +11,30 @@ from tests.strategies import any_texts
 
 
 @given(any_texts(8), any_texts(8))
-def test_estimates_are_sums_or_less_by_what_stands_at_the_seam(one: str, other: str) -> None:
+def test_the_estimate_of_a_whole_is_about_the_sum_of_its_parts(one: str, other: str) -> None:
     assert estimate_tokens(one) >= 0
     assert (estimate_tokens(one) == 0) <= (not one.strip() or not one.isascii())
-    assert abs(estimate_tokens(one + other) - estimate_tokens(one) - estimate_tokens(other)) <= 2
+    # Rounding of each part, and what the seam cuts or joins.
+    assert abs(estimate_tokens(one + other) - estimate_tokens(one) - estimate_tokens(other)) <= 5
 
 
 @pytest.mark.parametrize(
-    ("text", "tokens"),
-    [("", 0), ("convert each line", 3), ("120.50", 3), ("2026-01-31", 6), ("请求书", 3), ("a\nb", 3), ("[x-1] helpful=9", 7), ("שלום", 2)],
+    ("text", "least", "most"),
+    [
+        ("", 0, 0),
+        ("Convert each line at the invoice-date rate before summing.", 10, 14),
+        ("120.50", 3, 3),
+        ("2026-01-31", 4, 7),
+        ("请求书", 3, 5),
+        ("환불은", 3, 5),
+        ("שלום", 1, 5),
+        ("[x-1] helpful=9", 6, 9),
+        ("\n" * 30, 1, 8),
+        (" " * 30, 1, 8),
+    ],
 )
-def test_estimates_of_some_texts(text: str, tokens: int) -> None:
-    assert estimate_tokens(text) == tokens
+def test_estimates_are_of_the_size_that_tokenizers_count(text: str, least: int, most: int) -> None:
+    assert least <= estimate_tokens(text) <= most
 
 
 @pytest.mark.parametrize(

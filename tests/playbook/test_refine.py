@@ -245,3 +245,13 @@ def test_the_real_playbook_of_appworld_loses_its_copies_and_no_text(shared_data:
     assert all(isinstance(operation, Merge) and operation.reason == "the same text" for operation in delta.operations)
     undone = [Restore(one, unmerge=True) for operation in delta.operations if isinstance(operation, Merge) for one in operation.ids]
     assert readable(fold(after, [Delta("03", undone)])) == readable(playbook)
+
+
+def test_what_merged_lessons_have_together_decides_whether_they_stay() -> None:
+    adds = [
+        Add("s", text, id=name, author="extractive")
+        for name, text in (("x-1", "Check units."), ("x-2", "Check units"), ("y-1", "Sum last."))
+    ]
+    playbook = fold(Playbook(), [Delta("01", [*adds, Tally("x-1", helpful=3), Tally("x-2", helpful=3), Tally("y-1", helpful=4)])])
+    after = fold(playbook, [refine(playbook, Bounds(lessons_per_section=1), id="02")])
+    assert [(lesson.id, lesson.tallies.helpful) for lesson in after] == [("x-1", 6)]

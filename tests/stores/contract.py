@@ -127,6 +127,12 @@ def fill(transaction: Writing, mark: str = "m") -> None:
     transaction.set("mark", mark)
 
 
+def keep_operations(store: Store, scope: str, *operations: Any, delta: str = "01A") -> None:
+    """The operations, as one delta of a scope."""
+    with store.writing(scope) as transaction:
+        transaction.admit(Delta(delta, operations))
+
+
 # -- deltas as values ---------------------------------------------------------------------------------
 
 

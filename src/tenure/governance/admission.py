@@ -57,7 +57,7 @@ class Limits:
 
 
 _PASS = Decision(action="pass")
-_SCANNED = 50_000
+_SCANNED = 10_000
 """How much of a text is searched for attacks. Only persons can pass longer ones, and those get a warning at most."""
 
 
@@ -77,7 +77,9 @@ def admit(
     """
     texts = _texts(operation)
     if any(lone_surrogate(text) for _, text in texts):
-        return Decision(action="refuse", reason="the text holds half a character (a lone surrogate), which no file can store", rule="broken-text")
+        return Decision(
+            action="refuse", reason=("the text holds half a character (a lone surrogate), which no file can store"), rule="broken-text"
+        )
     finding = _find(texts)
     if author_trusted:
         return Decision(action="pass", reason=f"warning: {finding.reason}", rule=finding.rule) if finding is not None else _PASS
@@ -89,7 +91,9 @@ def admit(
     return _hold(operation, basis=basis, protected=protected)
 
 
-def admit_all(operations: tuple[Operation, ...], *, author_trusted: bool = False, basis: str = "structure", limits: Limits | None = None) -> tuple[Decision, ...]:
+def admit_all(
+    operations: tuple[Operation, ...], *, author_trusted: bool = False, basis: str = "structure", limits: Limits | None = None
+) -> tuple[Decision, ...]:
     """One decision per operation of a delta whose operations share author and basis, in their order."""
     return tuple(admit(operation, author_trusted=author_trusted, basis=basis, limits=limits) for operation in operations)
 
@@ -99,18 +103,26 @@ def _hold(operation: Operation, *, basis: str, protected: bool) -> Decision:
     if isinstance(operation, Tally):
         return _PASS
     if protected and _changes(operation):
-        return Decision(action="hold", reason="it would change or remove a lesson that is pinned or that a person wrote", rule="protected-lesson")
+        return Decision(
+            action="hold", reason=("it would change or remove a lesson that is pinned or that a person wrote"), rule="protected-lesson"
+        )
     if isinstance(operation, Pin):
         return Decision(action="hold", reason="only a person pins a lesson or takes its pin away", rule="pin")
     if basis not in TRUSTED_BASES and _says_something(operation):
-        return Decision(action="hold", reason="its instruction comes from untrusted text; a person or independent trusted origins must confirm it", rule="untrusted-source")
+        return Decision(
+            action="hold",
+            reason=("its instruction comes from untrusted text; a person or independent trusted origins must confirm it"),
+            rule="untrusted-source",
+        )
     return _PASS
 
 
 def _changes(operation: Operation) -> bool:
     """Whether an operation alters what a lesson says or whether it is shown."""
     if isinstance(operation, Update):
-        return any(given is not None for given in (operation.text, operation.applies_when, operation.status, operation.kind, operation.about))
+        return any(
+            given is not None for given in (operation.text, operation.applies_when, operation.status, operation.kind, operation.about)
+        )
     return isinstance(operation, Merge | Retire | Restore | Pin)
 
 
@@ -127,7 +139,14 @@ def _texts(operation: Operation) -> list[tuple[str, str]]:
     """What an operation says, as name of the field and text."""
     if isinstance(operation, Add):
         tools = ", ".join(operation.tool_order)
-        named = [("text", operation.text), ("applies_when", operation.applies_when), ("avoid", operation.avoid), ("section", operation.section), ("about", operation.about), ("tool_order", tools)]
+        named = [
+            ("text", operation.text),
+            ("applies_when", operation.applies_when),
+            ("avoid", operation.avoid),
+            ("section", operation.section),
+            ("about", operation.about),
+            ("tool_order", tools),
+        ]
     elif isinstance(operation, Update):
         named = [("text", operation.text or ""), ("applies_when", operation.applies_when or ""), ("about", operation.about or "")]
     elif isinstance(operation, Merge):
@@ -143,22 +162,23 @@ def _find(texts: list[tuple[str, str]]) -> Finding | None:
     for name, text in texts:
         hidden = hidden_characters(text)
         if hidden:
-            return Finding("hidden-characters", f"the {_told(name)} holds hidden characters ({hidden}), which a reader does not see and an agent does")
-        if name in ("about", "tool_order", "reason"):
-            continue  # names for machines, and talk for the log: no agent is told them
-        said = f"Avoid {text}" if name == "avoid" else f"When {text}" if name == "applies_when" else text
-        found = find_attack(said[:_SCANNED])
-        if found is not None:
-            return found
-    together = "\n".join(text for name, text in texts if name in ("section", "text", "applies_when"))
-    return find_attack(together[:_SCANNED]) if len(texts) > 1 else None
+            return Finding(
+                "hidden-characters", f"the {_told(name)} holds hidden characters ({hidden}), which a reader does not see and an agent does"
+            )
+    # Names for machines and talk for the log are told to no agent. The rest is read as one, because an agent is shown it as one.
+    said = [f"Avoid {text}" if name == "avoid" else text for name, text in texts if name not in ("about", "tool_order", "reason")]
+    return find_attack("\n".join(said)[:_SCANNED]) if said else None
 
 
 def _too_long(texts: list[tuple[str, str]], limits: Limits) -> Decision | None:
     for name, text in texts:
         most = limits.section if name == "section" else limits.text
         if len(text) > most:
-            return Decision(action="refuse", reason=f"the {_told(name)} has {len(text):,} characters; a learned one may have {most:,}", rule="too-long")
+            return Decision(
+                action="refuse",
+                reason=(f"the {_told(name)} has {len(text):,} characters; a learned one may have {most:,}"),
+                rule="too-long",
+            )
     return None
 
 

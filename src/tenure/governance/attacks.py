@@ -13,10 +13,12 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tenure.governance.attack_patterns import IGNORE_RULES, POWER_RULES, REASONS, Rule, compiled
-from tenure.governance.deed_patterns import CHECK_RULES, DECEIT_RULES, FETCH_RULES, RECIPIENT_RULES
+from tenure.governance.authority_patterns import IGNORE_RULES, POWER_RULES
+from tenure.governance.check_patterns import CHECK_RULES
+from tenure.governance.deed_patterns import DECEIT_RULES, FETCH_RULES, RECIPIENT_RULES
 from tenure.governance.foreign_patterns import foreign_patterns
 from tenure.governance.hidden_text import decoded_texts, encoded_blob
+from tenure.governance.pattern_notation import REASONS, Rule, compiled
 
 
 class Finding(NamedTuple):
@@ -26,8 +28,8 @@ class Finding(NamedTuple):
     reason: str
 
 
-_RULES: tuple[Rule, ...] = (*IGNORE_RULES, *POWER_RULES, *CHECK_RULES, *FETCH_RULES, *RECIPIENT_RULES, *DECEIT_RULES)
-_STEMS = frozenset().union(*(each for rule in _RULES for each in rule.stems))
+RULES: tuple[Rule, ...] = (*IGNORE_RULES, *POWER_RULES, *CHECK_RULES, *FETCH_RULES, *RECIPIENT_RULES, *DECEIT_RULES)
+_STEMS = frozenset().union(*(each for rule in RULES for each in rule.stems))
 _IGNORE_STEMS = frozenset().union(*(each for rule in IGNORE_RULES for each in rule.stems))
 
 
@@ -61,7 +63,14 @@ def find_attack(text: str, *, depth: int = 1) -> Finding | None:
 _SPREAD = re.compile(r"\b(?:[A-Za-z][ ._*\u00b7-]){3,}[A-Za-z]\b")
 _LEET = str.maketrans("01345@$", "oieasas")
 _LATIN_LOOKALIKES = str.maketrans(
-    dict(zip("\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u0261\u03bf\u03b1\u03b5\u03b9\u03bd\u03c1\u03c4\u03c5\u043a\u043c\u0442\u043d\u0432", "aeopcyxijsdqgoaeivptukmthb", strict=True))
+    dict(
+        zip(
+            "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u0261\u03bf\u03b1\u03b5\u03b9\u03bd\u03c1\u03c4"
+            "\u03c5\u043a\u043c\u0442\u043d\u0432",
+            "aeopcyxijsdqgoaeivptukmthb",
+            strict=True,
+        )
+    )
 )
 _WORD_WITH_LATIN = re.compile(r"\w*[a-z]\w*")
 _NOT_SEEN = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
@@ -69,17 +78,22 @@ _BLANKS = re.compile(r"[^\S\n]+")
 
 
 def fold(text: str) -> str:
-    """A text as rules read it: compatible forms, small letters, no marks over letters, no hidden characters, Latin for look-alikes in Latin words."""
+    """A text as rules read it: small letters in their plain form, without hidden characters and marks.
+
+    Letters of other scripts that look Latin are Latin in words that hold Latin ones.
+    """
     if text.isascii():
         return _BLANKS.sub(" ", text.lower())
     plain = _NOT_SEEN.sub("", text)
     plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if unicodedata.category(c) != "Mn")
     plain = unicodedata.normalize("NFC", plain).lower().replace("\u2019", "'").replace("\u2018", "'")
-    return _BLANKS.sub(" ", _WORD_WITH_LATIN.sub(lambda word: word.group() if word.group().isascii() else word.group().translate(_LATIN_LOOKALIKES), plain))
+    return _BLANKS.sub(
+        " ", _WORD_WITH_LATIN.sub(lambda word: word.group() if word.group().isascii() else word.group().translate(_LATIN_LOOKALIKES), plain)
+    )
 
 
 def _in_plain_text(text: str) -> Finding | None:
-    return _first(_RULES, {stem for stem in _STEMS if stem in text}, text) or _in_other_languages(text)
+    return _first(RULES, {stem for stem in _STEMS if stem in text}, text) or _in_other_languages(text)
 
 
 def _told_to_ignore(text: str) -> Finding | None:
@@ -122,41 +136,48 @@ def _shown(found: re.Match[str]) -> str:
 
 
 _LEADS = (
-    r"(?:^|[\n.;:!?,>(\[{|\"'\u201c*]\s*|\s[\u2013\u2014-] |^[-*] |\b(?:always|please|just|simply|then|first|also|and|or|now|immediately|automatically|silently|quietly"
-    r"|safely|directly|instead|must|should|shall|do|kindly|you can|you may|you could|you will|you should|we can|you|we|agents?|assistants?"
-    r"|(?:need|have|ok|okay|fine|safe|sure|remember|best|better|free|allowed|permitted|authori[sz]ed|able|want|going|recommended|required|instructed|necessary"
-    r"|important|possible|acceptable|supposed|expected|is|was) to|by|recommend|suggest|consider|start|keep|prefer|hereby) )\Z"
+    r"(?:^|[\n.;:!?,>(\[{|\"'\u201c*]\s*|\s[\u2013\u2014-] |^[-*] |\b(?:always|please|just|simply|then|first|also|and|or|now|immediately"
+    r"|automatically|silently|quietly|safely|directly|instead|must|should|shall|do|kindly|you can|you may|you could|you will|you should"
+    r"|we can|you|we|agents?|assistants?|(?:need|have|ok|okay|fine|safe|sure|remember|best|better|free|allowed|permitted|authori[sz]ed"
+    r"|able|want|going|recommended|required|instructed|necessary|important|possible|acceptable|supposed|expected|is|was) to|by|recommend"
+    r"|suggest|consider|start|keep|prefer|hereby) )\Z"
 )
 """What stands before a verb that gives an order, and not before one that a sentence is about."""
 
 _NEGATED = (
-    r"\b(?:never|not|n't|cannot|can't|avoid(?:s|ed|ing)?|refus(?:e|es|ed|ing)|reject(?:s|ed|ing)?|declin(?:e|es|ed|ing)|prevent(?:s|ed|ing)?|instead of|rather than"
-    r"|nobody|no one|none|nor|neither|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|unable to|fail(?:s|ed)? to|block(?:s|ed)?|beware of|stop|resist|against"
-    r"|(?:wrong|unsafe|illegal|dangerous) to|no reason to|without)\b(?P<rest>[^.;:!?]*)\Z"
+    r"\b(?:never|not|n't|cannot|can't|avoid(?:s|ed|ing)?|refus(?:e|es|ed|ing)|reject(?:s|ed|ing)?|declin(?:e|es|ed|ing)|prevent(?:s|ed"
+    r"|ing)?|instead of|rather than|nobody|no one|none|nor|neither|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|unable to|fail(?:s"
+    r"|ed)? to|block(?:s|ed)?|beware of|stop|resist|against|(?:wrong|unsafe|illegal|dangerous) to|no reason to"
+    r"|without)\b(?P<rest>[^.;:!?]*)\Z"
 )
 _TURNED_BACK = r"\b(?:and|then|but|just|instead|always|simply) (?:\w+ ){0,2}\Z|,\s*(?:and |then |but |just |please )*\Z"
 _REPORTED = (
-    r"\b(?:asks?|asked|asking|tells?|told|telling|says?|said|saying|attempts?|attempted|tries|tried|trying|claims?|claimed|requests?|requested|wants?|wanted|demands?"
-    r"|instructs?|instructed|urges?|offers?|proposes?) (?:the |an? |you |us |them |it |me |to |agents? |assistant |such as |like |[\"'\u201c:]\s*){0,5}\Z"
-    r"|\b(?:attackers?|attack|injection|phishing|malicious|suspicious|someone|who|that|which|whether|how|why|because|if|when|whenever|unless|since|while|once|after|before"
-    r"|until|where|users? (?:can|could|may|might)|scripts?|tests?|requests|calls|clients?|errors?|flag|option|parameter|argument|named|called|phrase|words?)"
-    r" (?:the |an? |you |we |agents? |the agent |[\"'\u201c:]\s*){0,3}\Z"
+    r"\b(?:asks?|asked|asking|tells?|told|telling|says?|said|saying|attempts?|attempted|tries|tried|trying|claims?|claimed|requests?"
+    r"|requested|wants?|wanted|demands?|instructs?|instructed|urges?|offers?|proposes?) (?:the |an? |you |us |them |it |me |to |agents? "
+    r"|assistant |such as |like |[\"'\u201c:]\s*){0,5}\Z|\b(?:attackers?|attack|injection|phishing|malicious|suspicious|someone|who|that"
+    r"|which|whether|how|why|because|if|when|whenever|unless|since|while|once|after|before|until|where|users? (?:can|could|may|might)"
+    r"|scripts?|tests?|requests|calls|clients?|errors?|flag|option|parameter|argument|named|called|phrase|words?) (?:the |an? |you |we "
+    r"|agents? |the agent |[\"'\u201c:]\s*){0,3}\Z"
 )
 _DENOUNCED = (
-    r"\s*(?:\w+ ){0,3}?(?:is|are|was|were|will be|gets?|got) (?:\w+ )?(?:rejected|refused|forbidden|prohibited|not allowed|not permitted|denied|blocked"
-    r"|an? (?:error|attack|red flag|violation|warning sign)|unsafe|dangerous|suspicious|malicious|fraud\w*|wrong|harmful)\b"
+    r"\s*(?:\w+ ){0,3}?(?:is|are|was|were|will be|gets?|got) (?:\w+ )?(?:rejected|refused|forbidden|prohibited|not allowed|not permitted"
+    r"|denied|blocked|an? (?:error|attack|red flag|violation|warning sign)|unsafe|dangerous|suspicious|malicious|fraud\w*|wrong|harmful)\b"
 )
 _REFUSED = (
-    r"\b(?:refuse|decline|reject|do not comply|don't comply|never comply|treat (?:it|this|that|them|such \w+) as (?:an? )?(?:attack|injection|untrusted|data|suspicious)"
-    r"|report (?:it|this|that)|escalate|ignore (?:it|this|that|them|such)|it is an? (?:attack|injection)|stop and)\b"
+    r"\b(?:refuse|decline|reject|do not comply|don't comply|never comply|treat (?:it|this|that|them|such \w+) as (?:an? )?(?:attack"
+    r"|injection|untrusted|data|suspicious)|report (?:it|this|that)|escalate|ignore (?:it|this|that|them|such)|it is an? (?:attack"
+    r"|injection)|stop and)\b"
 )
 _COMPLIES = r"\b(?:comply|obey|do so|do it|do that|agree|go ahead|proceed|accept|follow (?:it|that|them)|carry (?:it|that) out)\b"
 _CONDITION = r"\b(?:if|when|whenever|any|requests?|messages?)\b"
 _IDIOMS = (
-    r"\b(?:(?:do not|don't|never) (?:hesitate|forget|fail|be afraid|neglect|omit) to|(?:do not|don't) worry(?: about (?:it|this))?|never ?mind|not only|no problem"
-    r"|why not|it is not (?:wrong|a problem) to|nothing stops you from|no harm in)\b"
+    r"\b(?:(?:do not|don't|never) (?:hesitate|forget|fail|be afraid|neglect|omit) to|(?:do not|don't) worry(?: about (?:it|this))?"
+    r"|never ?mind|not only|no problem|why not|it is not (?:wrong|a problem) to|nothing stops you from|no harm in)\b"
 )
-_SUBJECT = r"\s*(?:\w+ ){0,4}?(?:is|are|was|makes?|causes?|leads?|returns?|fails?|breaks?|results?|raises?|hides?|can|will|may|would|gives?|does)\b"
+_SUBJECT = (
+    r"\s*(?:\w+ ){0,4}?(?:is|are|was|makes?|causes?|leads?|returns?|fails?|breaks?|results?|raises?|hides?|can|will|may|would|gives?"
+    r"|does)\b"
+)
 _GERUND = r"\w*ing\b"
 _CLAUSE_END = re.compile(r"[.;!?](?:\s|\Z)|\n")
 

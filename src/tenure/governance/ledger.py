@@ -150,7 +150,9 @@ def _through_texts(delta: Mapping[str, Any], change: Callable[[Any], Any]) -> di
     operations = delta.get("operations")
     if isinstance(operations, list | tuple):
         changed["operations"] = [
-            {name: change(value) if name in FREE_TEXTS else value for name, value in operation.items()} if isinstance(operation, Mapping) else operation
+            {name: change(value) if name in FREE_TEXTS else value for name, value in operation.items()}
+            if isinstance(operation, Mapping)
+            else operation
             for operation in operations
         ]
     return changed
@@ -191,7 +193,12 @@ def verify(records: Iterable[Record], head: tuple[int, str]) -> Verdict:
     if count > heads:
         return Verdict(ok=False, broken_at=heads + 1, reason=f"the head row counts {heads}, and {count} links are there", checked=heads)
     if digest != last:
-        return Verdict(ok=False, broken_at=max(count, 1), reason="the head row names another digest than the last link has", checked=max(0, count - 1))
+        return Verdict(
+            ok=False,
+            broken_at=max(count, 1),
+            reason=("the head row names another digest than the last link has"),
+            checked=max(0, count - 1),
+        )
     return Verdict(ok=True, checked=count)
 
 

@@ -10,49 +10,17 @@ import re
 import string
 from collections.abc import Iterator
 
-Span = tuple[int, int, str]
-
-NOT_ASCII = "\x7f"
-"""What stands for a letter outside ASCII in an `ascii_image`."""
-
-
-def ascii_image(text: str) -> str:
-    """A text of the same length in which each character outside ASCII is `NOT_ASCII`.
-
-    Rules look for their anchors here: place by place it is the same text, and one byte a character,
-    which makes looking some ten times as fast as in a text with a single character of a wider sort.
-    """
-    if text.isascii():
-        return text
-    image = text.replace("?", "\x1a").encode("ascii", "replace").decode("ascii")  # the coder writes `?` for what it cannot code
-    return image.replace("?", NOT_ASCII).replace("\x1a", "?")
-
-
-def find_foreign(pattern: re.Pattern[str], text: str, image: str) -> Iterator[re.Match[str]]:
-    """Matches of a pattern that starts at, or at most three places before, a character outside ASCII.
-
-    Args:
-        pattern: matches are at most 15 characters long.
-        text: any text.
-        image: its `ascii_image`, in any case of letters.
-    """
-    if image.count(NOT_ASCII) * 20 > len(image):
-        yield from pattern.finditer(text)
-        return
-    place = image.find(NOT_ASCII)
-    seen = 0
-    while place >= 0:  # in text that is mostly ASCII, ten times as fast as searching all of it
-        found = pattern.search(text, max(seen, place - 3), min(len(text), place + 16))
-        if found is not None:
-            seen = found.end()
-            yield found
-        place = image.find(NOT_ASCII, max(place + 1, seen))
-
+from tenure.governance.searching import Span, find_foreign
 
 _LOCAL = string.ascii_letters + string.digits + "._%+'-" + "".join(chr(c) for c in range(0xC0, 0x250) if c not in (0xD7, 0xF7))
 _DOMAIN = re.compile(r"(?:[A-Za-z0-9\u00c0-\u024f](?:[A-Za-z0-9\u00c0-\u024f-]{0,62})\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_(\[-])")
-_FILE_ENDINGS = frozenset("png jpg jpeg gif svg webp ico js ts jsx tsx mjs css html htm json yaml yml toml txt md py rb rs go java c h cpp cs php sh lock zip gz tar pdf csv log sql xml".split())
-_CODE_WORDS = frozenset("transpose weight weights shape values value dot mean sum self data grad reshape view item items size dtype name names param params".split())
+_FILE_ENDINGS = frozenset(
+    "png jpg jpeg gif svg webp ico js ts jsx tsx mjs css html htm json yaml yml toml txt rb java cpp php "
+    "lock zip gz tar pdf csv log sql xml".split()
+)
+_CODE_WORDS = frozenset(
+    "transpose weight weights shape values value dot mean sum self data grad reshape view item items size dtype names param params".split()
+)
 _REMOTE_COMMAND = re.compile(r"\b(?:ssh|scp|sftp|rsync|mosh)\b[^\n]{0,60}\Z")
 
 
@@ -102,7 +70,8 @@ def _is_address(text: str, start: int, at: int, domain: re.Match[str]) -> bool:
 
 _NUMBER = re.compile(r"[0-9][0-9 .-]{11,}+")
 _CARD = re.compile(
-    r"(?<![\w.+])(?<![0-9]-)(?:[0-9]{13,19}|[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{4}(?:\1[0-9]{3})?|[0-9]{4}([ -])[0-9]{6}\2[0-9]{4,5})(?![\w+]|[.-][0-9])"
+    r"(?<![\w.+])(?<![0-9]-)(?:[0-9]{13,19}|[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{4}(?:\1[0-9]{3})?"
+    r"|[0-9]{4}([ -])[0-9]{6}\2[0-9]{4,5})(?![\w+]|[.-][0-9])"
 )
 _ISSUERS = (
     (re.compile(r"4"), (13, 16, 19)),
@@ -115,7 +84,10 @@ _ISSUERS = (
     (re.compile(r"5018|5020|5038|5893|6304|6759|676[1-3]"), (16, 18, 19)),
 )
 _PHONE = re.compile(r"(?<![\w.+/#=-])(?:1[-. ])?[0-9]{3}([-.])[0-9]{3}\1[0-9]{4}(?![\w/-]|\.[0-9])")
-_NOT_A_PHONE = re.compile(r"(?:order|invoice|ticket|ref|reference|id|sku|part|serial|isbn|case|tracking|account|acct|batch|lot|model|version|no|nr|number)[\s.:#=\"']{0,6}\Z")
+_NOT_A_PHONE = re.compile(
+    r"\b(?:order|invoice|ticket|ref|reference|id|sku|part|serial|isbn|case|tracking|account|acct|batch|lot|model|version|no|nr"
+    r"|number)[\s.:#=\"']{0,6}\Z"
+)
 
 
 def find_numbers(text: str) -> Iterator[Span]:
@@ -134,7 +106,10 @@ def find_numbers(text: str) -> Iterator[Span]:
             if account is not None:
                 yield account
         for phone in _PHONE.finditer(text, start, end):
-            if not _followed_by_more(text, phone.end(), end) and _NOT_A_PHONE.search(text[max(0, phone.start() - 24) : phone.start()].lower()) is None:
+            if (
+                not _followed_by_more(text, phone.end(), end)
+                and _NOT_A_PHONE.search(text[max(0, phone.start() - 24) : phone.start()].lower()) is None
+            ):
                 yield phone.start(), phone.end(), "phone"
 
 
@@ -199,37 +174,47 @@ def find_accounts(text: str, start: int, end: int) -> Iterator[Span]:
 
 _ABROAD = re.compile(r"\+[1-9][0-9]{0,14}(?:(?:[ .\-/\u00a0]|\)[ -]?| ?\()[0-9]{1,10}(?![0-9])){0,6}(?![\w%]|[.,:][0-9])")
 _PAREN = re.compile(r"\([0-9]{3}\)[ -]?[0-9]{3}[-. ]?[0-9]{4}(?![\w-])")
-_DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}|(?<![0-9])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![0-9])")
-_PHONE_WORDS = ("phone", "mobile", "tel")
-_FOREIGN_PHONE = re.compile("\u7535\u8bdd|\u624b\u673a|\u96fb\u8a71|\u643a\u5e2f|\uc804\ud654|\ud734\ub300\ud3f0|[\u0422\u0442]\u0435\u043b\u0435\u0444\u043e\u043d|[Tt]\u00e9l|[Tt]el\u00e9fono")
-_BESIDE_WORD = re.compile(
-    r"(?:e?fon[eo]?|\u00e9phone|\u53f7|\u756a\u53f7|\ubc88\ud638)?(?:[_ -]?(?:[Nn]umber|num|[Nn]o|[Nn]r|[Nn]ummer|NUMBER))?[\"'\\]{0,3}\.?"
-    r"(?:\s{0,3}[:=#\uff1a]|[ ](?:is|at|number))?\s{0,3}[\"'\\]{0,3}(?P<v>\+?\(?[0-9][0-9 ().\-/]{5,20}[0-9])(?![\w]|\.[0-9])"
+_DATE = re.compile(
+    r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}|(?<![0-9])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![0-9])"
 )
-_SOCIAL = re.compile(r"(?:\bssn|social security(?: (?:number|no\.?|num))?)[\"'\\]{0,3}(?:\s{0,3}[:=#]|[ ]is)?\s{0,3}[\"'\\]{0,3}(?P<v>[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4})(?![\w-])")
+_PHONE_WORDS = ("phone", "mobile", "tel")
+_FOREIGN_PHONE = re.compile(
+    "\u7535\u8bdd|\u624b\u673a|\u96fb\u8a71|\u643a\u5e2f|\uc804\ud654|\ud734\ub300\ud3f0|[\u0422\u0442]\u0435\u043b\u0435\u0444\u043e\u043d"
+    "|[Tt]\u00e9l|[Tt]el\u00e9fono"
+)
+_BESIDE_WORD = re.compile(
+    r"(?:e?fon[eo]?|\u00e9phone|\u53f7|\u756a\u53f7|\ubc88\ud638)?(?:[_ -]?(?:[Nn]umber|num|[Nn]o|[Nn]r|[Nn]ummer"
+    r"|NUMBER))?[\"'\\]{0,8}\.?(?:\s{0,3}[:=#\uff1a]|[ ](?:is|at|number))?\s{0,3}[\"'\\]{0,8}(?P<v>\+?\(?[0-9][0-9 ().\-/]{5,20}[0-9])"
+    r"(?![\w]|\.[0-9])"
+)
+_SOCIAL = re.compile(
+    r"(?:\bssn|social security(?: (?:number|no\.?|num))?)[\"'\\]{0,8}(?:\s{0,3}[:=#]"
+    r"|[ ]is)?\s{0,3}[\"'\\]{0,8}(?P<v>[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4})(?![\w-])"
+)
 
 
-def find_phones(text: str, lower: str) -> Iterator[Span]:
+def find_phones(text: str, image: str, lower: str) -> Iterator[Span]:
     """Phone numbers: international ones, `(555) 123-4567`, and rows of digits beside a word such as "phone".
 
     Args:
         text: any text.
-        lower: its `ascii_image` in small letters.
+        image: its `ascii_image`.
+        lower: the image in small letters.
     """
-    place = text.find("+")
+    place = image.find("+")
     while place >= 0:
         length = 0
-        if "0" < text[place + 1 : place + 2] <= "9" and not _joined(text, place) and (found := _ABROAD.match(text, place)) is not None:
+        if "0" < image[place + 1 : place + 2] <= "9" and not _joined(image, place) and (found := _ABROAD.match(image, place)) is not None:
             length = _length_abroad(found.group())
         if length:
             yield place, place + length, "phone"
-        place = text.find("+", place + max(1, length))
-    place = text.find("(")
+        place = image.find("+", place + max(1, length))
+    place = image.find("(")
     while place >= 0:
-        found = _PAREN.match(text, place)
-        if found is not None and not _joined(text, place):
+        found = _PAREN.match(image, place)
+        if found is not None and not _joined(image, place):
             yield place, found.end(), "phone"
-        place = text.find("(", place + 1)
+        place = image.find("(", place + 1)
     for word in _PHONE_WORDS:
         place = lower.find(word)
         while place >= 0:
@@ -249,9 +234,9 @@ def _beside_word(text: str, place: int) -> Iterator[Span]:
         yield found.start("v"), found.end("v"), "phone"
 
 
-def _joined(text: str, place: int) -> bool:
+def _joined(image: str, place: int) -> bool:
     """Whether what stands at a place goes on from a word or a term before it, as in `f(555)` or `a+1`."""
-    before = text[place - 1] if place else " "
+    before = image[place - 1] if place else " "
     return before.isalnum() or before in "_+)]"
 
 

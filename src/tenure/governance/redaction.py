@@ -4,8 +4,8 @@ Applied at every write, at recall and at export. What goes is replaced by a mark
 `[redacted:jwt]`, and the rest of the line stays. A second pass changes nothing. Texts without a hit come
 back as the same object, so that callers can tell by identity that nothing was stored away.
 
-The rules are in three places: `token_shapes` (known by their own shape), `named_secrets` (known by the name
-beside them) and `personal_data` (cards, accounts, mail addresses, phone numbers).
+The rules: `token_shapes`, `private_keys` and `address_secrets` (known by their own shape), `named_secrets` (known
+by the name beside them) and `personal_data` (cards, accounts, mail addresses, phone numbers).
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from tenure.governance.named_secrets import field_kind, find_named, is_secret
-from tenure.governance.personal_data import ascii_image, find_emails, find_numbers, find_phones
-from tenure.governance.token_shapes import Span, find_driver_passwords, find_private_keys, find_tokens, find_url_secrets
+from tenure.governance.address_secrets import find_driver_passwords, find_url_secrets
+from tenure.governance.named_secrets import find_named
+from tenure.governance.personal_data import find_emails, find_numbers, find_phones
+from tenure.governance.private_keys import find_private_keys
+from tenure.governance.searching import Span, ascii_image
+from tenure.governance.secret_fields import field_kind, is_secret
+from tenure.governance.token_shapes import find_tokens
 from tenure.playbook.delta import Operation
 from tenure.playbook.run import Origin, Run, Step
 
@@ -76,17 +80,17 @@ def _find(text: str) -> list[tuple[int, int, int, str]]:
     """Places to redact as start, end, rank of the rule, kind."""
     if len(text) < _SHORTEST:
         return []
-    plain = ascii_image(text)
-    lower = plain.lower()
+    image = ascii_image(text)
+    lower = image.lower()
     spans = [
         *find_private_keys(text),
         *find_url_secrets(text),
-        *find_tokens(plain),
-        *find_named(text, lower),
-        *find_numbers(plain),
+        *find_tokens(image),
+        *find_named(text, image, lower),
+        *find_numbers(image),
         *find_emails(text),
         *find_driver_passwords(text),
-        *find_phones(text, lower),
+        *find_phones(text, image, lower),
     ]
     return [(_behind_escape(text, start), end, rank, kind) for rank, (start, end, kind) in enumerate(spans)]
 

@@ -1,8 +1,7 @@
 """Secrets that are known by their own shape, whatever stands around them.
 
-Keys and tokens of services, JSON web tokens, private-key blocks, passwords in addresses. Every finder
-is linear in the length of the text: its anchors are literals, its repetitions bounded or possessive.
-Prefixes are those the services publish.
+Keys and tokens of services, JSON web tokens and webhooks. Every finder is linear in the length of the text:
+its anchors are literals, its repetitions bounded or possessive. Prefixes are those the services publish.
 """
 
 from __future__ import annotations
@@ -11,10 +10,8 @@ import re
 from collections.abc import Iterator
 
 from tenure.governance.personal_data import find_accounts
+from tenure.governance.searching import Span, places
 from tenure.governance.value_judgement import is_masked, is_placeholder, is_wordlike
-
-Span = tuple[int, int, str]
-"""Start, end and kind of a place in a text that has to go."""
 
 _RUN = re.compile(r"[^A-Za-z0-9_.-][A-Za-z0-9_.-]{15,}+")
 _FIRST_RUN = re.compile(r"[A-Za-z0-9_.-]{15,}+")
@@ -50,19 +47,23 @@ _SHAPES: tuple[tuple[str, str, str], ...] = (
     ("jwt", "eyJ", rf"{_SAFE}{{8,}}+\.{_SAFE}{{8,}}+(?:\.{_SAFE}*+)?"),
     (
         "api-token",  # DigitalOcean, Shopify, Databricks, Pulumi, RubyGems, Supabase, Shippo, ElevenLabs, Firecrawl, Sonar, Sourcegraph
-        "doo_v1_ dop_v1_ dor_v1_ shpat_ shpca_ shppa_ shpss_ dapi pul- rubygems_ sbp_ shippo_live_ shippo_test_ sk_ fc- sqa_ sqp_ squ_ sgp_",
+        "doo_v1_ dop_v1_ dor_v1_ shpat_ shpca_ shppa_ shpss_ dapi pul- rubygems_ sbp_ shippo_live_ shippo_test_ sk_ fc- sqa_ sqp_ squ_ "
+        "sgp_",
         rf"{_HEX}{{24,255}}{_END}",
     ),
     (
-        "api-token",  # Linear, Groq, Perplexity, New Relic, Buildkite, Render, Notion, Netlify, xAI, Replicate, Cerebras, Prefect, ReadMe, Neon, Apify
+        # Linear, Groq, Perplexity, New Relic, Buildkite, Render, Notion, Netlify, xAI, Replicate, Cerebras, Prefect, ReadMe, Neon, Apify
+        "api-token",
         "lin_api_ lin_oauth_ gsk_ pplx- NRAK- bkua_ rnd_ ntn_ nfp_ xai- r8_ csk- pnu_ pnb_ rdme_ napi_ apify_api_ AKID",
         rf"{_ANY}{{20,255}}",
     ),
     (
-        "api-token",  # Square, Docker, Grafana, Figma, PlanetScale, Sentry, Vault, Tavily, LangSmith, Pinecone, NVIDIA, Supabase, Fly, Doppler ...
-        "sq0atp- sq0csp- sq0idp- dckr_pat_ dckr_oat_ glsa_ glc_ figd_ pscale_tkn_ pscale_pw_ pscale_oauth_ sntrys_ sntryu_ sntrya_ hvs. hvb. hvr. "
-        "tvly- lsv2_pt_ lsv2_sk_ pcsk_ nvapi- sb_secret_ fo1_ fm1_ fm2_ dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit. ATATT3 ATCTT3 AQVN FLWSECK "
-        "tfp_ CFPAT- CCIPAT_ tskey-auth- tskey-api- tskey-client- tskey-scim- tskey-webhook- wandb_v1_ tgp_v1_ duffel_test_ duffel_live_ ops_eyJ",
+        # Square, Docker, Grafana, Figma, PlanetScale, Sentry, Vault, Tavily, LangSmith, Pinecone, NVIDIA, Supabase, Fly, Doppler ...
+        "api-token",
+        "sq0atp- sq0csp- sq0idp- dckr_pat_ dckr_oat_ glsa_ glc_ figd_ pscale_tkn_ pscale_pw_ pscale_oauth_ sntrys_ sntryu_ sntrya_ hvs. "
+        "hvb. hvr. tvly- lsv2_pt_ lsv2_sk_ pcsk_ nvapi- sb_secret_ fo1_ fm1_ fm2_ dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit. ATATT3 "
+        "ATCTT3 AQVN FLWSECK tfp_ CFPAT- CCIPAT_ tskey-auth- tskey-api- tskey-client- tskey-scim- tskey-webhook- wandb_v1_ tgp_v1_ "
+        "duffel_test_ duffel_live_ ops_eyJ",
         rf"{_SAFE}{{16,255}}",
     ),
     ("api-token", "EAA EZAK EZTK AKCp ATTA secret_", rf"{_ANY}{{40,255}}"),
@@ -124,12 +125,12 @@ def find_tokens(text: str) -> Iterator[Span]:
     for run in _RUN.finditer(text):
         start, end = run.span()
         start += 1
-        if text[start - 1] in "\\%:/" or _PREFIX.search(text, start, end) is not None:
+        if text[start - 1] in "%:/" or _PREFIX.search(text, start, end) is not None:
             yield from _tokens_in_run(text, start, end)
         elif text[start].isupper():
             yield from _capital_run(text, start, end)
     if "~" in text:
-        for place in _places(text, "Q~"):  # Azure client secrets: three characters, a digit, `Q~`, some 34 characters
+        for place in places(text, "Q~"):  # Azure client secrets: three characters, a digit, `Q~`, some 34 characters
             if found := _AZURE_CLIENT.match(text, max(0, place - 4)):
                 yield found.start(), found.end(), "azure-key"
     if "hook" in text:
@@ -138,8 +139,7 @@ def find_tokens(text: str) -> Iterator[Span]:
 
 def _tokens_in_run(text: str, start: int, end: int) -> Iterator[Span]:
     place = start
-    escape = {"\\": 1, "%": 2}.get(text[start - 1], 0) if start else 0  # `\nghp_...`, `%20ghp_...`
-    prefix = _PREFIX_HERE.match(text, start + escape, end) if escape else None
+    prefix = _PREFIX_HERE.match(text, start + 2, end) if start and text[start - 1] == "%" else None  # `%20ghp_...`
     while (prefix := prefix or _PREFIX.search(text, place, end)) is not None:
         first, token = prefix.start(), _token_at(text, prefix)
         prefix = None
@@ -200,13 +200,6 @@ def _aws_secret_beside(text: str, end: int) -> Iterator[Span]:
             yield found.start(), found.end(), "aws-key"
 
 
-def _places(text: str, anchor: str) -> Iterator[int]:
-    place = text.find(anchor)
-    while place >= 0:
-        yield place
-        place = text.find(anchor, place + len(anchor))
-
-
 def _odd_shapes(text: str, start: int, end: int) -> Iterator[Span]:
     """Shapes that do not start with a prefix of their own, in a run of letters, digits, `_`, `.` and `-`."""
     if text.startswith("AA", start) and text.startswith(":", start - 1) and (found := _TELEGRAM.match(text, start)):
@@ -221,138 +214,7 @@ def _odd_shapes(text: str, start: int, end: int) -> Iterator[Span]:
 
 def _webhooks(text: str) -> Iterator[Span]:
     for host, pattern in _HOOKS:
-        for place in _places(text, host):
+        for place in places(text, host):
             found = pattern.match(text, place + len(host))
             if found is not None and not is_placeholder(found["v"]):
                 yield found.start("v"), found.end("v"), "webhook"
-
-
-_KEY_BEGIN = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
-_KEY_END = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
-_KEY_LINE = re.compile(
-    # What may stand between two lines: line ends (also escaped), indentation, quotes, `+`, `>`, `|`, line numbers.
-    r"(?:\\+[nrt]|\s|[\"'+>|#,*]|(?<=[\n ])[0-9]{1,5}(?:[\t→:|]|\\t))*+"
-    r"(?:(?:Proc-Type|DEK-Info|Comment|Version|Subject)[ ]?:[^\n\\\"]{0,120}|[A-Za-z0-9+/]{20,}+={0,2})"
-)
-_KEY_LAST_LINE = re.compile(r"(?:\\+[nrt]|\s){1,12}(?=[A-Za-z+/]{0,18}[0-9+/=]|[A-Za-z0-9+/]{0,19}\Z)[A-Za-z0-9+/]{1,19}={0,2}(?![A-Za-z0-9 ])")
-_KEY_LONGEST = 20_000
-_PUTTY_LINES = re.compile(r"Private-Lines: [0-9]{1,3}(?:\\[nr]|\s){1,4}")
-
-
-def find_private_keys(text: str) -> Iterator[Span]:
-    """Private-key blocks: whole, cut off before their end, on one line with escaped line ends, or with line numbers."""
-    place = text.find("PRIVATE KEY")
-    while place >= 0:
-        word = text.rfind("BEGIN", max(0, place - 48), place)
-        begin = _KEY_BEGIN.search(text, max(0, word - 6), min(len(text), place + 30)) if word >= 0 else None
-        if begin is None:
-            place = text.find("PRIVATE KEY", place + 11)
-            continue
-        stop = _key_end(text, begin.end())
-        if stop > begin.end():
-            yield begin.start(), stop, "private-key"
-        place = text.find("PRIVATE KEY", max(stop, place + 11))
-    place = text.find("Private-Lines: ")
-    while place >= 0:
-        if (begin := _PUTTY_LINES.match(text, place)) is not None:
-            stop = _key_lines_end(text, begin.end())
-            if stop > begin.end():
-                yield begin.end(), stop, "private-key"
-        place = text.find("Private-Lines: ", place + 15)
-
-
-def _key_end(text: str, start: int) -> int:
-    limit = min(len(text), start + _KEY_LONGEST)
-    following = text.find("-BEGIN", start, limit)
-    end = _KEY_END.search(text, start, limit if following < 0 else following)
-    if end is not None and (body := text[start : end.start()]) and _holds_key(body):
-        return end.end()
-    return _key_lines_end(text, start)
-
-
-_KEY_CHUNK = re.compile(r"[A-Za-z0-9+/=]+")
-
-
-def _holds_key(body: str) -> bool:
-    """Whether what stands between the two marks is a key: a long run, or short ones on lines of their own, and no words."""
-    plain = body.replace("\\r", "\n").replace("\\n", "\n")
-    chunks = [chunk for raw in plain.split() if (chunk := raw.strip("\"'+>|#,\\"))]
-    longest = max((len(chunk) for chunk in chunks if _KEY_CHUNK.fullmatch(chunk)), default=0)
-    return longest >= 16 or (longest > 0 and "\n" in plain and len(chunks) <= 8 and all(map(_KEY_CHUNK.fullmatch, chunks)))
-
-
-def _key_lines_end(text: str, start: int) -> int:
-    """Where the lines of a block that has lost its end stop."""
-    place = start
-    while place - start < _KEY_LONGEST and (line := _KEY_LINE.match(text, place)) is not None:
-        place = line.end()
-    if place > start and (last := _KEY_LAST_LINE.match(text, place)) is not None:
-        place = last.end()
-    return place
-
-
-_AUTHORITY = re.compile(r"[^\s/\"'<>`\\]{1,512}")
-_LOOSE_AUTHORITY = re.compile(r"[^\s\"'<>`\\@]{1,256}@[A-Za-z0-9]")
-_PLAIN_WORDS = frozenset({"password", "pass", "passwd", "pwd", "pw", "secret", "token", "apikey", "key", "mypassword", "yourpassword"})
-_SIGNED_NAME = re.compile(r"[?&;](?:sig|[Xx]-[A-Za-z]{3,4}-[Ss]ignature|Signature)=\Z")
-_SIGNATURE = re.compile(r"[A-Za-z0-9%+/=_~-]{20,2000}+")
-
-
-def find_url_secrets(text: str) -> Iterator[Span]:
-    """Passwords in addresses (`postgres://user:PASSWORD@host`), and signatures that make a link work for anybody."""
-    if "://" not in text:
-        return
-    for place in _places(text, "://"):
-        found = _url_password(text, place + 3)
-        if found is not None:
-            yield found
-    for anchor in ("sig=", "ignature="):
-        for place in _places(text, anchor):
-            if _SIGNED_NAME.search(text[max(0, place - 12) : place + len(anchor)]) is None:
-                continue
-            found = _SIGNATURE.match(text, place + len(anchor))
-            if found is not None and any(c.isdigit() for c in found.group()):
-                yield found.start(), found.end(), "signed-url"
-
-
-def find_driver_passwords(text: str) -> Iterator[Span]:
-    """Passwords in `user:password@tcp(host:port)/db`, as Go's database drivers write it."""
-    if "@" not in text:
-        return
-    for at in _places(text, "@tcp("):
-        chunk = text[max(0, at - 160) : at]
-        login = chunk[max(chunk.rfind(c) for c in " \t\n\"'`=") + 1 :]
-        password = login.partition(":")[2]
-        if _is_password(password):
-            yield at - len(password), at, "url-password"
-
-
-def _url_password(text: str, start: int) -> Span | None:
-    authority = _AUTHORITY.match(text, start)
-    if authority is None:
-        return None
-    login, at, _ = authority.group().rpartition("@")
-    if not at:
-        # A password may hold an unescaped `/`; only in addresses of databases, where `@` in a path is unusual.
-        near = "@" in text[start : start + 256] and not text.startswith(("http", "s3", "gs"), _scheme_start(text, start))
-        loose = _LOOSE_AUTHORITY.match(text, start) if near else None
-        if loose is None or ":" not in loose.group():
-            return None
-        login = loose.group()[:-2]
-    if "[redacted:" in login:
-        return None
-    user, colon, password = login.partition(":")
-    if colon and _is_password(password):
-        return start + len(user) + 1, start + len(login), "url-password"
-    if not colon and len(user) >= 20 and not is_wordlike(user) and not is_placeholder(user):
-        return start, start + len(user), "url-password"
-    return None
-
-
-def _scheme_start(text: str, start: int) -> int:
-    chunk = text[max(0, start - 23) : start - 3]
-    return start - 3 - (len(chunk) - len(chunk.rstrip("abcdefghijklmnopqrstuvwxyz0123456789+")))
-
-
-def _is_password(password: str) -> bool:
-    return len(password) > 1 and not is_placeholder(password) and password.lower() not in _PLAIN_WORDS

@@ -13,28 +13,34 @@ _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NUMBER = re.compile(r"v?[0-9]{1,12}", re.IGNORECASE)
 _MEASURE = re.compile(r"[0-9]{1,6}(?:st|nd|rd|th|[hdswmyxkg]|ms|min|mins|hrs?|days?|bits?|bytes?|[kmg]b|chars?|px|fa)", re.IGNORECASE)
 _TECHNICAL = frozenset(
-    "base64 base32 sha1 sha2 sha3 nistp256 nistp384 nistp521 sha256 sha384 sha512 md5 bcrypt argon2 argon2id scrypt pbkdf2 utf8 utf16 oauth2 oauth1 rs256 rs512 hs256 hs512 es256 aes128 aes256 "
-    "ed25519 secp256k1 rsa2048 rsa4096 p256 x509 http2 s3 ec2 k8s i18n l10n a11y ipv4 ipv6 int8 int16 int32 int64 uint8 uint32 uint64 float32 float64 "
-    "h264 mp3 mp4 x64 x86 win32 web3 neo4j log4j pkcs8 pkcs12 pkcs1 ntlmv2 tls12 tls13 b64 n8n d3 py3 python3 gpt4 utf32 varchar2 str2 bytes32".split()
+    "base64 base32 sha1 sha2 sha3 nistp256 nistp384 nistp521 sha256 sha384 sha512 md5 bcrypt argon2 argon2id scrypt pbkdf2 utf8 "
+    "utf16 oauth2 oauth1 rs256 rs512 hs256 hs512 es256 aes128 aes256 ed25519 secp256k1 rsa2048 rsa4096 p256 x509 http2 s3 ec2 k8s "
+    "i18n l10n a11y ipv4 ipv6 int8 int16 int32 int64 uint8 uint32 uint64 float32 float64 h264 mp3 mp4 x64 x86 win32 web3 neo4j "
+    "log4j pkcs8 pkcs12 pkcs1 ntlmv2 tls12 tls13 b64 n8n d3 py3 python3 gpt4 utf32 varchar2 str2 bytes32".split()
 )
 _SECRET_WORDS = frozenset(
-    "password passwd passphrase passcode pass pwd pw secret secrets token tokens key keys apikey auth credential credentials cred creds "
-    "bearer cookie session env environ config settings user username login access refresh client api value field".split()
+    "password passwd passphrase passcode pass pwd pw secret secrets token tokens key keys apikey auth credential credentials cred "
+    "creds bearer cookie session env environ config settings user username login access refresh client api value field".split()
 )
 _PLACEHOLDER = re.compile(
-    r"\[redacted\b|[<{(\[].{0,200}[>})\]]\Z|[<{]|\$\{|\$\(|\$[A-Za-z_][A-Za-z0-9_]*\Z|%[A-Za-z_][A-Za-z0-9_]*%\Z|%[(sdr]|#\{|@[A-Za-z_]|!(?:Ref|Sub|vault|GetAtt)\b"
-    r"|&[A-Za-z_]+\Z|\\[nrt\"]",
+    r"\[redacted\b|[<{(\[].{0,200}[>})\]]\Z|[<{]|\$[{(]|\$[A-Za-z_][A-Za-z0-9_]*\Z|%[A-Za-z_][A-Za-z0-9_]*%\Z|%[(sdr]|#\{"
+    r"|@[A-Za-z_]|!(?:Ref|Sub|vault|GetAtt)\b|&[A-Za-z_]+\Z|\\[nrt\"]",
     re.IGNORECASE,
 )
 _ELSEWHERE = ("op:", "vault:", "ref:", "env:", "file:", "arn:", "aws:", "gcp:", "secretsmanager:", "keyring:", "ssm:", "http:", "https:")
 _MASKED = re.compile(r"\*{3}|\.{3}|\u2026|\u2022{2}|x{6}|X{6}|#{4}|_{4}|\?{3}")
 _MASK_ONLY = frozenset("xX*.-_#?0\u2022\u2026")
-_DUMMY = re.compile(r"(?:^|[^a-z])(?:your|my|the|some|insert|enter|replace|change|placeholder|dummy|redacted|hidden|masked|example|sample|todo|fixme)(?:[^a-z]|$)", re.I)
+_DUMMY = re.compile(
+    r"(?:^|[^a-z])(?:your|my|the|some|insert|enter|replace|change|placeholder|dummy|redacted|hidden|masked|example|sample|todo"
+    r"|fixme)(?:[^a-z]|$)",
+    re.I,
+)
 _CALL = re.compile(r"[A-Za-z_][A-Za-z0-9_.>:-]*[\[(]")
 _DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:(?:\.|->|::)[A-Za-z_][A-Za-z0-9_]*)+\Z")
 _CODE_ROOTS = frozenset(
-    "os self this process request req response res config settings env args options opts params ctx context app secrets vault data state "
-    "module cls window document st conf cfg props kwargs headers session user account result client auth credentials creds import local var path".split()
+    "os self this process request req response res config settings env args options opts params ctx context app secrets vault data "
+    "state module cls window document st conf cfg props kwargs headers session user account result client auth credentials creds "
+    "import local var path".split()
 )
 _LONGEST_WORD = 20
 _EDGES = "()[]{}*\"'`.,;:!?<>~"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,9 +10,11 @@ from tenure.errors import UnknownLesson, UnknownVersion
 from tenure.playbook.apply import apply
 from tenure.playbook.delta import Add, Delta, Merge, Operation, Pin, Restore, Retire, Tally, Update
 from tenure.playbook.lessons import TALLY_NAMES, Lesson, lesson_id, normalised, section_name
-from tenure.playbook.records import root_of
+from tenure.playbook.records import is_held_by, root_of, target_of
 from tenure.playbook.state import Playbook
 from tenure.ports import Admitted, IdSource, LedgerEntry, Reading, Writing
+
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +54,7 @@ def find_version(reading: Reading, named: str) -> int:
     """
     newest = reading.version()
     text = named.strip()
-    if text.lstrip("-").isdigit() and len(text) < 20:
+    if _NUMBER.fullmatch(text):
         number = int(text)
         version = newest + number if text.startswith("-") else number
         if 0 <= version <= newest:
@@ -159,9 +162,6 @@ def rollback(work: Writing, version: int, *, ids: IdSource, at: datetime, author
     return work.admit(delta)
 
 
-_ABOVE_ALL = "~"
-
-
 def undo(goal: Playbook, now: Playbook) -> tuple[Operation, ...]:
     """The operations that make a playbook read like an earlier one.
 
@@ -169,7 +169,7 @@ def undo(goal: Playbook, now: Playbook) -> tuple[Operation, ...]:
     """
     operations = [*_pointers(goal, now), *_newcomers(goal, now)]
     # What still differs is judged with the pointers back in place; the real delta's id will be above all there is.
-    now = apply(now, Delta(_ABOVE_ALL, operations)).playbook
+    now = apply(now, Delta(_above_all(now), operations)).playbook
     for lesson in now.every_lesson:
         if goal.record(lesson.id) is None and lesson.live:
             operations.append(Retire(lesson.id, "it came after the version that was rolled back to"))
@@ -181,25 +181,36 @@ def undo(goal: Playbook, now: Playbook) -> tuple[Operation, ...]:
     return tuple(operations)
 
 
+def _above_all(now: Playbook) -> str:
+    """A delta id above all that wrote to a playbook, whatever their form."""
+    written = (register.stamp.delta for record in now.records.values() for register in record.registers.values())
+    return f"{max(written, default='')}~"
+
+
 def _pointers(goal: Playbook, now: Playbook) -> list[Operation]:
+    """Point each record to where it pointed, where that changed; a root to nothing, so that no cycle has to be broken."""
     found: list[Operation] = []
-    for key, record in now.records.items():
-        register = record.registers.get("pointer")
-        earlier = goal.record(key)
-        was = earlier.registers.get("pointer") if earlier is not None else None
-        target, before = (register.value if register else None), (was.value if was else None)
-        if earlier is None or target == before:
+    for key in sorted(goal.records):
+        before, present = target_of(goal, key), target_of(now, key)
+        if key not in now.records or before == present:
             continue
         found.append(Merge((key,), before, reason="as before") if before else Restore(key, unmerge=True))
-    return sorted(found, key=repr)
+    return found
 
 
 def _newcomers(goal: Playbook, now: Playbook) -> list[Operation]:
     """Take back texts that came since and joined a lesson that was there before."""
     found: list[Operation] = []
     for key in sorted(now.records):
-        if goal.record(key) is None and now.records[key].admission is not None and root_of(now, key) != key:
-            found.extend((Restore(key, unmerge=True), Retire(key, "it came after the version that was rolled back to")))
+        record = now.records[key]
+        if goal.record(key) is not None or record.admission is None or root_of(now, key) == key:
+            continue
+        if is_held_by(now, key, record.admission.name):
+            # An import and its name are one: it cannot leave a name that was there before, only what it brought can.
+            if record.tallies and goal.record(record.admission.name) is not None:
+                found.append(Tally(key, **{name: -getattr(record.tallies, name) for name in TALLY_NAMES}))
+            continue
+        found.extend((Restore(key, unmerge=True), Retire(key, "it came after the version that was rolled back to")))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -260,7 +261,7 @@ def case_block(run: Run) -> str:
     """A run as a prompt shows it: what was asked, each step in a line, how it ended."""
     lines = [f"- run {run.id}: {defused(run.task.text)}"]
     for step in run.steps:
-        said = step.content if not step.arguments else f"{dict(step.arguments)} {step.content}"
+        said = step.content if not step.arguments else f"{json.dumps(dict(step.arguments), ensure_ascii=False)} {step.content}"
         label = step.name or step.role or step.kind
         lines.append(f"  | {label}: {defused(' '.join(said.split()))}")
     if run.outcome.known or run.outcome.feedback:

@@ -222,6 +222,12 @@ def root_of(view: View, key: str) -> str:
             return path[min(cycle, key=lambda i: (pointers[i].kind == "name", pointers[i].delta, path[i]))]
 
 
+def target_of(view: View, key: str) -> str | None:
+    """The id that a record points to; none for a root."""
+    pointer = _pointer(view, key)
+    return None if pointer is None or root_of(view, key) == key else pointer.target
+
+
 def _children(view: View, key: str) -> Iterator[tuple[str, _Pointer]]:
     record = view.record(key)
     if record is None:

@@ -241,9 +241,9 @@ class InMemoryReading:
         return [kept.run.id for kept in self._now.by_arrival(newest_first=True)[:limit]]
 
     def learned_steps(self, run_id: str) -> int | None:
-        """How many steps of a run were learned from; none if it is not kept."""
+        """How many steps of a run were learned from; none if it was never learned, 0 if it had none to learn from."""
         kept = self._now.runs.get(run_id)
-        return None if kept is None else kept.learned or 0
+        return None if kept is None else kept.learned
 
     def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:
         """Other kept runs of the same task, then successful ones of the same kind, newest first."""

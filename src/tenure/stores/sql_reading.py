@@ -328,9 +328,9 @@ class SqlReading:
         return list(self._connection.execute(select(t.c.id).where(self._mine(t)).order_by(t.c.arrived.desc()).limit(limit)).scalars())
 
     def learned_steps(self, run_id: str) -> int | None:
-        """How many steps of a run were learned from; none if it is not kept."""
+        """How many steps of a run were learned from; none if it was never learned, 0 if it had none to learn from."""
         found = self._rows(rows.runs.c.learned, id=run_id).one_or_none()
-        return None if found is None else int(found.learned or 0)
+        return None if found is None or found.learned is None else int(found.learned)
 
     def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:
         """Other kept runs of the same task, then successful ones of the same kind, newest first."""
