@@ -58,9 +58,15 @@ def _money(value: str) -> Decimal | None:
         number = Decimal(value)
     except InvalidOperation as exc:
         raise ValueError("must be an amount in US dollars, such as 2.50") from exc
-    if number < 0:
+    if not number.is_finite() or number < 0:
         raise ValueError("must be 0 or more")
     return number
+
+
+def _plain(value: str) -> str:
+    if not value.isprintable():
+        raise ValueError("must be one line of visible characters")
+    return value
 
 
 def _switch(value: str) -> bool:
@@ -78,14 +84,14 @@ SETTINGS: Mapping[str, Setting] = {
             name="model",
             default="",
             meaning="language model for reflection, such as openai:gpt-4o-mini; empty works without one",
-            check=str,
+            check=_plain,
             variable="TENURE_MODEL",
         ),
         Setting(
             name="base_url",
             default="",
             meaning="address of an OpenAI-compatible server for the model",
-            check=str,
+            check=_plain,
             variable="TENURE_BASE_URL",
         ),
         Setting(
@@ -234,18 +240,37 @@ def database_url(given: str | None = None, *, folder: Path | None = None, enviro
         given: an address such as `sqlite:///book.db`, or a file's path.
         folder: where to look for a project; none takes the working directory.
         environment: none takes the process's.
+
+    Raises:
+        SettingError: the place named, or the working directory, cannot be made out.
     """
     environment = os.environ if environment is None else environment
     named = given or environment.get("TENURE_DB", "")
     if named:
-        return named if "://" in named else f"sqlite:///{Path(named).expanduser()}"
-    here = (folder or Path.cwd()).resolve()
+        return named if "://" in named else f"sqlite:///{_without_tilde(named)}"
+    here = _here(folder)
     for place in (here, *here.parents):
         if (place / ".tenure").is_dir():
             return f"sqlite:///{place / '.tenure' / 'tenure.db'}"
     import platformdirs  # here, because only the last choice needs it
 
     return f"sqlite:///{Path(platformdirs.user_data_dir('tenure', appauthor=False)) / 'tenure.db'}"
+
+
+def _without_tilde(path: str) -> str:
+    """A path with `~` as the home folder it stands for."""
+    found = os.path.expanduser(path)
+    if found.startswith("~"):
+        raise SettingError(f"The home folder in '{path}' is not known. Write the whole path, or ./~... for a folder of that name.")
+    return found
+
+
+def _here(folder: Path | None) -> Path:
+    """The folder to look in."""
+    try:
+        return (folder or Path.cwd()).resolve()
+    except OSError as exc:
+        raise SettingError("The working directory is gone or cannot be read. Go to another, or name --db and --scope.") from exc
 
 
 def default_scope(given: str | None = None, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> str:
@@ -258,7 +283,7 @@ def default_scope(given: str | None = None, *, folder: Path | None = None, envir
     environment = os.environ if environment is None else environment
     if given or environment.get("TENURE_SCOPE"):
         return given or environment["TENURE_SCOPE"]
-    here = (folder or Path.cwd()).resolve()
+    here = _here(folder)
     for place in (here, *here.parents):
         if (place / ".git").exists():
             return f"local/{_project_name(place)}"

@@ -30,18 +30,21 @@ class UlidSource:
         """A ULID greater than every one made here before, and than `after`.
 
         Args:
-            after: an id that must be passed, whatever the clock says; an id that is no ULID is
-                passed by time alone.
+            after: an id that must be passed, whatever the clock says. What no ULID can pass, such
+                as a name that somebody gave a delta, is passed by a ULID with that name before it.
         """
         from ulid import ULID  # here, because whoever only reads needs no ids
 
-        floor = max(self._last, _number(after))
+        stem, tail = (after[:-26], _number(after[-26:])) if _number(after[-26:]) else (after, 0)
         fresh = (int(self._clock.now().timestamp() * 1000) << 80) | secrets.randbits(80)
         with self._lock:
-            floor = max(floor, self._last)
+            floor = max(tail, self._last)
             chosen = min(fresh if fresh > floor else floor + 1, _LARGEST)
             self._last = chosen
-        return str(ULID.from_int(chosen))
+        made = str(ULID.from_int(chosen))
+        if made > after:
+            return made
+        return stem + made if stem + made > after else after + made
 
 
 def _number(ulid: str) -> int:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from tenure.errors import UserError
+from tenure.errors import ScopeError, UserError
 from tenure.governance.redaction import redact_operation
 from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
 from tenure.learning.recall import Context, recall
 from tenure.learning.upkeep import carry_out, raise_bounds
-from tenure.playbook.delta import Delta, Operation, Receipt
+from tenure.playbook.delta import OPERATION_NAMES, Delta, Operation, Receipt
 from tenure.playbook.refine import Bounds, Plan, plan_refinement
-from tenure.playbook.run import Origin, Outcome, Run, Signal, Step, StepKind, Task, as_task
+from tenure.playbook.run import STEP_KINDS, Origin, Outcome, Run, Signal, Step, StepKind, Task, as_task
 from tenure.playbook.state import Playbook
 from tenure.ports import Admitted, Clock, IdSource, LanguageModel, Store, Usage
 from tenure.settings import Settings, checked, database_url, default_scope, read_settings
@@ -187,7 +187,19 @@ class Tenure:
 
         Returns:
             A receipt per operation, and the version the delta became. Bounds of the scope are raised to what it stores.
+
+        Raises:
+            UserError: an operation stands where a list of them should, or something in the list is none.
+            ScopeError: the delta names another scope.
         """
+        asked = operations.operations if isinstance(operations, Delta) else operations
+        if not isinstance(asked, Sequence) or isinstance(asked, str):
+            raise UserError(f"Operations are a list, not {type(asked).__name__}. Write: book.apply([Add(...)])")
+        strange = next((op for op in asked if type(op) not in OPERATION_NAMES), None)
+        if strange is not None:
+            raise UserError(f"{type(strange).__name__} is not an operation. Use {', '.join(kind.__name__ for kind in OPERATION_NAMES)}.")
+        if isinstance(operations, Delta) and operations.scope and scoped(operations.scope) != self.scope:
+            raise ScopeError(f"Delta '{operations.id}' is for scope '{operations.scope}', not '{self.scope}'. Open that one to apply it.")
         with self.store.writing(self.scope) as work:
             settings = read_settings(work.setting)
             if isinstance(operations, Delta):
@@ -253,8 +265,7 @@ class Tenure:
         Raises:
             SettingError: no such setting, or the value is outside its range.
         """
-        if value is not None or name:
-            checked(name, value if value is not None else read_settings(lambda _: None, {}).values.get(name, ""))
+        checked(name, value if value is not None else read_settings(lambda _: None, {}).values.get(name, ""))
         with self.store.writing(self.scope) as work:
             work.set(name, value)
 
@@ -298,7 +309,9 @@ class ActiveRun:
         self._steps: list[Step] = []
         self._run = Run(id="", task=task, scope=book.scope, origin=Origin(channel="api"), session=session)
         self.learned: Learned | None = None
-        self._finished = False  # set once the end is being reported, whether that worked or not
+        self._misreported = False  # a report of the end is being made out; still set if it could not be
+        self._ending = False  # the end went to the store, whether that worked or not
+        self._finished = False
 
     @property
     def id(self) -> str:
@@ -325,12 +338,12 @@ class ActiveRun:
     def step(
         self,
         kind: StepKind | Step = "message",
-        content: str = "",
+        content: str | None = "",
         *,
         role: str = "",
         name: str = "",
         arguments: dict[str, Any] | None = None,
-        error: str = "",
+        error: str | None = "",
         call_id: str = "",
         origin: Origin | None = None,
     ) -> int:
@@ -338,14 +351,19 @@ class ActiveRun:
 
         Args:
             kind: `message`, `thought`, `tool_call`, `tool_result` or `event`; or a whole `Step`.
-            content: the text, or the tool's result.
+            content: the text, or the tool's result; none, as chat formats have it beside a tool call, is no text.
             role: `user`, `assistant`, `system` or `tool`; none takes the usual one of the kind.
             name: the tool's name.
             arguments: of a tool call.
             error: why a tool rejected the call; empty if it was accepted.
             call_id: joins a result to its call.
             origin: where the text came from; a tool's result is untrusted unless you say otherwise.
+
+        Raises:
+            UserError: the run is finished, or a value is of the wrong kind.
         """
+        if self._finished:
+            raise UserError(f"Run {self.id} is finished already; this step would be lost. Report steps before finish().")
         if isinstance(kind, Step):
             made = kind
         else:
@@ -356,14 +374,19 @@ class ActiveRun:
                 kind=kind,
                 role=role or usual,
                 name=name,
-                arguments=arguments or {},
-                content=content,
-                error=error,
+                arguments=arguments if arguments is not None else {},
+                content=content or "",
+                error=error or "",
                 call_id=call_id,
                 origin=origin,
                 at=self._book.clock.now().isoformat(),
             )
-        self._steps.append(made)
+        texts = {what: _text(getattr(made, what), what) for what in ("role", "name", "content", "error", "call_id")}
+        if made.kind not in STEP_KINDS:
+            raise UserError(f"Step kind {made.kind!r} is not known. Use one of: {', '.join(STEP_KINDS)}.")
+        if not isinstance(made.arguments, Mapping):
+            raise UserError(f"arguments = {made.arguments!r:.80}: they are a dictionary, as parsed from JSON. Put other forms into content.")
+        self._steps.append(replace(made, **texts))
         return len(self._steps) - 1
 
     def finish(
@@ -371,8 +394,8 @@ class ActiveRun:
         success: bool | None = None,
         *,
         score: float | None = None,
-        feedback: str = "",
-        cited: Sequence[str] = (),
+        feedback: str | None = "",
+        cited: Sequence[str] | None = (),
         signal: Signal | None = None,
         expected: str = "",
         outcome: Outcome | None = None,
@@ -384,7 +407,7 @@ class ActiveRun:
             success: whether it succeeded; none if that is not known.
             score: 0 to 1, instead of `success`.
             feedback: what was said about it.
-            cited: ids of the lessons the agent named, as they stand in the context.
+            cited: ids of the lessons the agent named, as they stand in the context; what is no known id is left out.
             signal: where the verdict comes from; none means `environment` if there is a verdict.
             expected: the right answer, where it is known.
             outcome: all of this as one value.
@@ -392,16 +415,31 @@ class ActiveRun:
 
         Returns:
             What was learned; none with `learn=False`.
+
+        Raises:
+            UserError: the run is finished already, or a value is of the wrong kind. Mend it and report again:
+                left so, the run is kept as unfinished, since nothing is known of how it ended.
+            StoreError: the store could not take it; finish can be called again.
         """
         if self._finished:
             raise UserError(f"Run {self.id} is finished already. Begin another with book.run(task).")
+        self._misreported = True
         if outcome is None:
             known = success is not None or score is not None
             said: Signal = signal or ("environment" if known else "none")
             outcome = Outcome(
-                score=score, success=success, feedback=feedback, signal=said, expected=expected, at=self._book.clock.now().isoformat()
+                score=score,
+                success=_verdict(success),
+                feedback=_text(feedback, "feedback"),
+                signal=said,
+                expected=_text(expected, "expected"),
+                at=self._book.clock.now().isoformat(),
             )
-        return self._end(outcome, cited, learn=learn)
+        elif not isinstance(outcome, Outcome):
+            raise UserError(f"outcome = {outcome!r:.80}: it is an Outcome, such as Outcome(success=True).")
+        named = self._named(cited or ())
+        self._misreported = False
+        return self._end(outcome, named, learn=learn)
 
     afinish = in_thread(finish)
 
@@ -409,14 +447,15 @@ class ActiveRun:
         self._context = self._book.context(self._run.task, budget=self._budget)
         self._run = replace(self._run, id=self._book.ids.next(), shown=self._context.lessons, started=self._book.clock.now().isoformat())
 
-    def _end(self, outcome: Outcome, cited: Sequence[str], *, learn: bool) -> Learned | None:
+    def _end(self, outcome: Outcome, cited: tuple[str, ...], *, learn: bool) -> Learned | None:
         ended = "" if not outcome.known and not self._steps and not outcome.feedback else self._book.clock.now().isoformat()
-        run = replace(self._run, steps=tuple(self._steps), cited=self._named(cited), outcome=outcome, ended=ended)
-        self._finished = True
+        run = replace(self._run, steps=tuple(self._steps), cited=cited, outcome=outcome, ended=ended)
+        self._ending = True
         if learn:
             self.learned = self._book.learn(run)
         else:
             self._book.learner.keep(run)
+        self._finished = True
         return self.learned
 
     def _named(self, cited: Sequence[str]) -> tuple[str, ...]:
@@ -424,15 +463,17 @@ class ActiveRun:
         shown = self.shown.lessons
         found: list[str] = []
         for name in (cited,) if isinstance(cited, str) else cited:
+            if not isinstance(name, str):
+                continue  # models answer with all sorts of things; what is no text names no lesson
             plain = name.strip().strip("[]")
             match = [one for one in shown if one == plain] or [one for one in shown if plain and one.startswith(plain)]
             found.append(match[0] if match else plain)
         return tuple(dict.fromkeys(filter(None, found)))
 
     def _close(self, error: BaseException | None) -> None:
-        if self._finished:
+        if self._ending:
             return
-        if error is None:
+        if error is None or self._misreported:
             self._end(Outcome(), (), learn=True)
         elif isinstance(error, Exception):
             self._end(Outcome(success=False, feedback=f"{type(error).__name__}: {error}", signal="environment"), (), learn=True)
@@ -480,6 +521,23 @@ def _positive(number: int, what: str) -> int:
     if number < 1:
         raise UserError(f"{what} = {number}: it must be 1 or more tokens.")
     return number
+
+
+def _text(value: str | None, what: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise UserError(f"{what} = {value!r:.80}: it is a text, not {type(value).__name__}. Write str(...) or json.dumps(...).")
+    return value
+
+
+def _verdict(success: bool | None) -> bool | None:
+    """A verdict as a plain bool; a comparison in an array library gives one of its own."""
+    if success is None or isinstance(success, bool):
+        return success
+    if success == True or success == False:  # noqa: E712  # equal to one, though of another type
+        return bool(success)
+    raise UserError(f"success = {success!r:.80}: it is True, False or None.")
 
 
 def _open_model(

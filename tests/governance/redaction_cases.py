@@ -141,7 +141,7 @@ SECRETS: tuple[Case, ...] = (
     _case("github token", "git push https://{}@github.com/acme/app main", "gho_" + fake(ALNUM, 36, "gh3")),
     _case("github pat", "token: {}", "github_pat_" + fake(ALNUM, 22, "gh4") + "_" + fake(ALNUM, 59, "gh4")),
     _case("gitlab token", "curl --header 'PRIVATE-TOKEN: {}' https://gitlab.example/api/v4/projects", "glpat-" + fake(SAFE, 20, "gl1")),
-    _case("npm token", "//registry.npmjs.org/:_authToken={}", "npm_" + fake(ALNUM, 36, "npm")),
+    _case("npm token", "//npm.packages.example/:_authToken={}", "npm_" + fake(ALNUM, 36, "npm")),
     _case("pypi token", "twine upload -u __token__ -p {} dist/*", "pypi-AgEIcHlwaS5vcmc" + fake(SAFE, 60, "pypi")),
     _case("rubygems", ":rubygems_api_key: {}", "rubygems_" + fake(HEX, 48, "ruby")),
     _case("docker pat", "docker login -u acme -p {}", "dckr_pat_" + fake(SAFE, 27, "dock")),

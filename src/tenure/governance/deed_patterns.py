@@ -165,7 +165,7 @@ FETCH_RULES: tuple[Rule, ...] = (
         "fetch-and-run",
         "http",
         r"(?:pip|pip3|npm|pnpm|yarn|uv|gem|cargo|go) (?:pip )?(?:install|add|i|get|exec) (?:-\S+ )*(?:git\+)?https?://|(?:npx|bunx|uvx"
-        r"|deno run|python -m pip install) (?:-\S+ )*(?:git\+)?https?://|pip3? install\b[^\n]{0,80}--(?:extra-)?index-url https?://",
+        r"|deno run|python -m pip install) (?:-\S+ )*(?:git\+)?https?://|pip3? install\b[^\n]{0,80}--(?:extra-)?index.url https?://",
     ),
     rule(
         "fetch-and-run",
@@ -189,7 +189,7 @@ FETCH_RULES: tuple[Rule, ...] = (
     rule(
         "fetch-and-run",
         "http|www.&import|load|require|source|include|add",
-        r"(?:import|load|require|source|include|add) (?:the |this |an? )?(?:[\w'-]+ )?(?:module|script|library|package|plugin|skill"
+        r"(?:import|load|require|source|include|add) (?:the |this |an? )?(?:[\w'-]+ )?(?:module|script|library|package|plugin|skil+"
         r"|extension|code|function|lesson)s? (?:[\w'-]+ )?(?:from|at) {url}",
     ),
 )

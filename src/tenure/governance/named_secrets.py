@@ -30,7 +30,7 @@ _STEMS: dict[str, tuple[str, ...]] = {
 }
 """What names of secrets hold, and how small letters may go on behind it."""
 
-_WORD_STEMS = ("senha", "parola")
+_WORD_STEMS = ("senha", "parola", "identified by")
 _FOREIGN = re.compile(
     "\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\u00f1a\\b|\u0142o\\b"
     "|[\u015e\u015f]ifre|[\u041f\u043f]\u0430\u0440\u043e\u043b\u044c|\u0643\u0644\u0645\u0629 \u0627\u0644\u0645\u0631\u0648\u0631"
@@ -237,8 +237,13 @@ _COMMANDS: dict[str, tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]] = {
 """By the letter of the option: commands one of which must stand before it on the line, and its value."""
 
 
+_MOST_ON_LINE = 50
+"""No line calls more commands that take a password; what goes on like that is no command line."""
+
+
 def _on_command_lines(text: str) -> Iterator[Span]:
     """Passwords behind the short options of commands that take one there: `mysql -pPW`, `curl -u user:PW`."""
+    line_end, on_line = -1, 0
     place = text.find(" -")
     while place >= 0:
         stop = place + 3
@@ -247,6 +252,11 @@ def _on_command_lines(text: str) -> Iterator[Span]:
             if found is not None and _starts_with(commands, text, place) and _is_option_value(found["v"]):
                 yield found.start("v"), found.end("v"), "password"
                 stop = found.end()
+                if stop > line_end:
+                    line_end, on_line = text.find("\n", stop) % (len(text) + 1), 0  # -1 becomes the end of the text
+                on_line += 1
+        if on_line > _MOST_ON_LINE:
+            stop, on_line = max(stop, line_end), 0
         place = text.find(" -", stop)
 
 

@@ -10,7 +10,7 @@ import re
 import string
 from collections.abc import Iterator
 
-from tenure.governance.searching import Span, find_foreign
+from tenure.governance.searching import Span, find_foreign, places
 
 _LOCAL = string.ascii_letters + string.digits + "._%+'-" + "".join(chr(c) for c in range(0xC0, 0x250) if c not in (0xD7, 0xF7))
 _DOMAIN = re.compile(r"(?:[A-Za-z0-9\u00c0-\u024f](?:[A-Za-z0-9\u00c0-\u024f-]{0,62})\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_(\[-])")
@@ -175,7 +175,8 @@ def find_accounts(text: str, start: int, end: int) -> Iterator[Span]:
 _ABROAD = re.compile(r"\+[1-9][0-9]{0,14}(?:(?:[ .\-/\u00a0]|\)[ -]?| ?\()[0-9]{1,10}(?![0-9])){0,6}(?![\w%]|[.,:][0-9])")
 _PAREN = re.compile(r"\([0-9]{3}\)[ -]?[0-9]{3}[-. ]?[0-9]{4}(?![\w-])")
 _DATE = re.compile(
-    r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}|(?<![0-9])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![0-9])"
+    r"(?<![0-9])(?:[12][0-9]{3}[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12][0-9]|3[01])"
+    r"|(?:0?[1-9]|[12][0-9]|3[01])[-/.](?:0?[1-9]|[12][0-9]|3[01])[-/.][12][0-9]{3}|[0-9]{1,3}(?:\.[0-9]{1,3}){3})(?![0-9])"
 )
 _PHONE_WORDS = ("phone", "mobile", "tel")
 _FOREIGN_PHONE = re.compile(
@@ -188,8 +189,8 @@ _BESIDE_WORD = re.compile(
     r"(?![\w]|\.[0-9])"
 )
 _SOCIAL = re.compile(
-    r"(?:\bssn|social security(?: (?:number|no\.?|num))?)[\"'\\]{0,8}(?:\s{0,3}[:=#]"
-    r"|[ ]is)?\s{0,3}[\"'\\]{0,8}(?P<v>[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4})(?![\w-])"
+    r"(?:ssn|social security(?: (?:number|no\.?|num))?)[\"'\\]{0,8}(?:\s{0,3}[:=#]|[ ]is)?\s{0,3}[\"'\\]{0,8}"
+    r"(?P<v>[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4})(?![\w-])"
 )
 
 
@@ -223,9 +224,11 @@ def find_phones(text: str, image: str, lower: str) -> Iterator[Span]:
             place = lower.find(word, place + len(word))
     for foreign in find_foreign(_FOREIGN_PHONE, text, lower):
         yield from _beside_word(text, foreign.end())
-    if "ssn" in lower or "social security" in lower:
-        for found in _SOCIAL.finditer(lower):
-            yield found.start("v"), found.end("v"), "social-security-number"
+    for word in ("ssn", "social security"):
+        for place in places(lower, word):
+            social = _SOCIAL.match(lower, place) if not lower[place - 1 : place].isalpha() else None
+            if social is not None:
+                yield social.start("v"), social.end("v"), "social-security-number"
 
 
 def _beside_word(text: str, place: int) -> Iterator[Span]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from tenure.governance.personal_data import find_accounts
 from tenure.governance.searching import Span, places
@@ -85,12 +86,19 @@ _SHAPES: tuple[tuple[str, str, str], ...] = (
         r"[A-Za-z0-9+/]{20,255}",
     ),
 )
-_BY_PREFIX: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+_BY_PREFIX: dict[str, list[tuple[str, str]]] = {}
 for _kind, _prefixes, _rest in _SHAPES:
     for _prefix in _prefixes.split():
-        _BY_PREFIX.setdefault(_prefix, []).append((_kind, re.compile(_rest)))
+        _BY_PREFIX.setdefault(_prefix, []).append((_kind, _rest))
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Made when first needed: most texts hold no prefix, and importing this must be quick."""
+    return re.compile(pattern)
+
+
+@cache
 def _any_prefix() -> str:
     """One pattern for all prefixes, branching on their first letter; the longest first, so that `sk-ant-` is not read as `sk-`."""
     by_letter: dict[str, list[str]] = {}
@@ -100,7 +108,6 @@ def _any_prefix() -> str:
 
 
 _PREFIX = re.compile(f"(?<![A-Za-z0-9])(?:{_any_prefix()}|us[0-9]|atlasv1)")
-_PREFIX_HERE = re.compile(_any_prefix())
 _DISCORD = re.compile(rf"[MNO]{_SAFE}{{22,27}}\.{_SAFE}{{6}}\.{_SAFE}{{27,255}}")
 
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
@@ -139,7 +146,7 @@ def find_tokens(text: str) -> Iterator[Span]:
 
 def _tokens_in_run(text: str, start: int, end: int) -> Iterator[Span]:
     place = start
-    prefix = _PREFIX_HERE.match(text, start + 2, end) if start and text[start - 1] == "%" else None  # `%20ghp_...`
+    prefix = _compiled(_any_prefix()).match(text, start + 2, end) if start and text[start - 1] == "%" else None  # `%20ghp_...`
     while (prefix := prefix or _PREFIX.search(text, place, end)) is not None:
         first, token = prefix.start(), _token_at(text, prefix)
         prefix = None
@@ -171,7 +178,7 @@ def _token_at(text: str, prefix: re.Match[str]) -> tuple[str, int] | None:
         return None  # else a text full of starts would be read to its end at each of them
     while name:
         for kind, rest in _BY_PREFIX.get(name, ()):
-            found = rest.match(text, prefix.start() + len(name))
+            found = _compiled(rest).match(text, prefix.start() + len(name))
             if found is not None:
                 return kind, max(found.end(), _tail(text, found.end(), kind))
         name = name[:-1]  # `sk-proj-` may still be a plain `sk-`

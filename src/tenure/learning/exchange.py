@@ -14,6 +14,7 @@ from tenure.playbook.lessons import TALLY_NAMES, Lesson, normalised, section_nam
 from tenure.playbook.notation import Form, assemble, dumps
 from tenure.playbook.records import Record, group_key
 from tenure.playbook.state import Playbook
+from tenure.playbook.wellformed import operation_problem
 from tenure.ports import IdSource, Reading, Writing
 from tenure.settings import read_settings
 
@@ -62,7 +63,7 @@ def import_delta(reading: Reading, found: Foreign, *, id: str, at: datetime, aut
     kept: list[Operation] = []
     there = 0
     for op in map(redact_operation, found.operations):
-        if isinstance(op, Add):
+        if isinstance(op, Add) and not operation_problem(op):  # what is wrong with another its receipt will say
             same = _standing(reading, op, retired)
             if same is not None:
                 there += 1

@@ -12,6 +12,7 @@ from tenure.playbook.delta import Add, Delta, Merge, Operation, Pin, Restore, Re
 from tenure.playbook.lessons import TALLY_NAMES, Lesson, lesson_id, normalised, section_name
 from tenure.playbook.records import is_held_by, root_of, target_of
 from tenure.playbook.state import Playbook
+from tenure.playbook.wellformed import storable
 from tenure.ports import Admitted, IdSource, LedgerEntry, Reading, Writing
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -60,7 +61,7 @@ def find_version(reading: Reading, named: str) -> int:
         if 0 <= version <= newest:
             return version
     else:
-        found = reading.version_of(text)
+        found = reading.version_of(text) if storable(text) else None
         if found is not None:
             return found
     raise UnknownVersion(named, scope=reading.scope, newest=newest)
@@ -72,7 +73,7 @@ def find_lesson(reading: Reading, named: str) -> Lesson:
     Raises:
         UnknownLesson: none does, or more than one.
     """
-    ids = reading.resolve(named.strip())
+    ids = reading.resolve(named.strip()) if storable(named) else ()
     found = {lesson.id: lesson for lesson in map(reading.lesson, ids) if lesson is not None}
     if len(found) == 1:
         return next(iter(found.values()))

@@ -17,7 +17,7 @@ from tenure.playbook.credit import credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally, Update
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
-from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Store, Usage, Writing
+from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Reading, Store, Usage, Writing
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
 from tenure.roles.signatures import signature
@@ -136,8 +136,7 @@ class Learner:
             if not settings.on("learn.enabled"):
                 return Learned(run=clean.id, skipped="learning is switched off for this scope (learn.enabled)")
             since = reading.learned_steps(clean.id)
-            kept = reading.run(clean.id) if since is not None else None
-            if since is not None and kept is not None and not _adds_to(clean, kept, since):
+            if not _adds_to(clean, reading, since):
                 return Learned(run=clean.id, skipped="already learned")
             earlier = list(reversed(reading.runs_like(clean, limit=EARLIER_RUNS)))
             used = [lesson for lesson in map(reading.lesson, dict.fromkeys((*clean.shown, *clean.cited))) if lesson is not None]
@@ -153,6 +152,10 @@ class Learner:
             at=self._clock.now().isoformat(),
         )
         with self._store.writing(clean.scope) as work:
+            # Looked at again under the lock: another process may have learned the same run meanwhile.
+            learned = work.learned_steps(clean.id)
+            if learned != since and not _adds_to(clean, work, learned):
+                return Learned(run=clean.id, skipped="already learned", problems=thought.problems, usage=thought.usage)
             return self._write(work, clean, thought, used, settings)
 
     def learn_many(self, runs: Iterable[Run], *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
@@ -228,7 +231,7 @@ class Learner:
         )
         admitted = work.admit(delta)
         refined = refine_if_due(work, settings, ids=self._ids, at=at) if admitted.version is not None else ""
-        done = list(zip(operations, admitted.receipts, strict=True))
+        done = [(op, receipt) for op, receipt in zip(operations, admitted.receipts, strict=True) if receipt.status != "skipped"]
         return Learned(
             run=run.id,
             version=admitted.version,
@@ -269,8 +272,11 @@ def _from(operation: Operation, run: Run) -> Operation:
     return replace(operation, origin=run.origin.name) if isinstance(operation, Add) and not operation.origin else operation
 
 
-def _adds_to(run: Run, kept: Run, learned: int) -> bool:
+def _adds_to(run: Run, reading: Reading, learned: int | None) -> bool:
     """Whether a run brings something that was not learned: more steps, or a first verdict."""
+    kept = reading.run(run.id) if learned is not None else None
+    if learned is None or kept is None:
+        return True
     return len(run.steps) > learned or (run.outcome.known and not kept.outcome.known) or learned < len(kept.steps)
 
 

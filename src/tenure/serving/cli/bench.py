@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,7 +73,7 @@ def run(
     """Run a measurement. Nothing is written to your database."""
     bench = _bench(name)
     path = existing([data])[0] if data is not None else None
-    if path is not None and path.is_dir():
+    if path is not None and os.path.isdir(path):
         raise UserError(f"'{data}' is a folder. Name a file with runs.")
     if path is None and bench.needs_data:
         raise UserError(f"Bench '{name}' needs runs to measure on: tenure bench run {name} --data FILE")

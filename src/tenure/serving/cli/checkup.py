@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tenure.errors import TenureError
 from tenure.serving.cli.output import counted
-from tenure.serving.cli.request import Request, database_file
+from tenure.serving.cli.request import Request, database_file, is_there
 from tenure.version import VERSION
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def _database_checks(request: Request, facts: dict[str, Any]) -> Iterator[Check]
     try:
         url = database_url(request.db)
         path = database_file(url)
-        facts["database"] = {"url": url, "exists": path is None or path.exists()}
-        if path is not None and not path.exists():
+        facts["database"] = {"url": url, "exists": path is None or is_there(path)}
+        if path is not None and not is_there(path):
             yield Check(name="database", state="note", said=f"{path} is not there yet; what first writes to it makes it")
             with request.reading(tell=False) as book:
                 yield from _model_checks(book, facts)

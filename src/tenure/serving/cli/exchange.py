@@ -114,7 +114,7 @@ def export(
     chosen = form or ("json" if target is not None and target.suffix.lower() == ".json" else "ace")
     if chosen not in ("ace", "json"):
         raise UserError(f"There is no form '{form}'. Use ace or json.")
-    if target is not None and target.is_dir():
+    if target is not None and os.path.isdir(target):
         raise UserError(f"'{file}' is a folder. Name a file in it, such as {target / 'playbook.txt'}")
     with request.reading() as book:
         playbook = book.playbook
@@ -166,9 +166,16 @@ def _replace_file(target: Path, text: str) -> int:
     import tempfile
 
     raw = text.encode("utf-8", "surrogatepass")
-    real = target.resolve()
+    real = Path(os.path.realpath(target))
+    if os.path.exists(real) and not os.path.isfile(real):
+        # A device or a pipe, such as /dev/stdout, is written to; a file put in its place would break it for everybody.
+        try:
+            real.write_bytes(raw)
+        except OSError as exc:
+            raise UserError(f"'{target}' cannot be written to: {(exc.strerror or str(exc)).lower()}.") from exc
+        return len(raw)
     try:
-        handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.", suffix=".new")
+        handle, name = tempfile.mkstemp(dir=real.parent, prefix=".tenure-", suffix=".new")
     except OSError as exc:
         why = "does not exist" if isinstance(exc, FileNotFoundError) else f"cannot be written to: {(exc.strerror or str(exc)).lower()}"
         raise UserError(f"Folder '{real.parent}' {why}.") from exc

@@ -17,7 +17,7 @@ from tenure.errors import UnreadableInput, UserError
 from tenure.serving.cli import completion
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import counted, money
-from tenure.serving.cli.request import IN_PART, INTERRUPTED, OK, Request, database_file, existing, read_bytes
+from tenure.serving.cli.request import IN_PART, INTERRUPTED, OK, Request, database_file, existing, is_there, read_bytes
 from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _book(request: Request, model: str | None, base_url: str | None, dry_run: bo
     from tenure.settings import database_url
 
     path = database_file(database_url(request.db))
-    if path is None or not path.exists():
+    if path is None or not is_there(path):
         with replace(request, db="memory://").writing() as book:
             yield book
         return
@@ -208,8 +208,9 @@ class _Place:
 def _sizes(files: list[Path]) -> dict[Path, int]:
     found: dict[Path, int] = {}
     for file in files:
-        below = [Path(folder) / name for folder, _, names in os.walk(file) for name in names] if file.is_dir() else [file]
-        found |= {one: one.stat().st_size for one in below if one.is_file()}
+        below = [Path(folder) / name for folder, _, names in os.walk(file) for name in names] if os.path.isdir(file) else [file]
+        # Unlike the methods of Path, these say no where they may not look; reading names such a place.
+        found |= {one: os.path.getsize(one) for one in below if os.path.isfile(one)}
     return found
 
 

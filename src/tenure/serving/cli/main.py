@@ -6,6 +6,7 @@ Only what parsing needs is imported here; each command imports the engine when i
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -60,7 +61,8 @@ class CommandLine(VerbGroup):
         try:
             # Commands return their exit code; leaving early (--help, --version) gives one as well.
             code = super().main(args, prog_name, complete_var, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except (Exception, KeyboardInterrupt) as exc:  # noqa: BLE001  # the last line of defence: no error may show as a traceback
             code = _code_of(exc)
         if standalone_mode:
@@ -77,8 +79,13 @@ def _code_of(exc: BaseException) -> int:
         traceback.print_exception(exc)
     if isinstance(exc, BrokenPipeError):
         # The reader has seen enough. Python's own flush at exit must not stumble over that again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go_of_stdout()
         return OK
+    if isinstance(exc, OSError) and exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+        # What could not be written stays in Python's buffer, whose flush at exit must not fail once more.
+        _let_go_of_stdout()
+        terminal.fail(f"What was to be printed or written could not be: {(exc.strerror or str(exc)).lower()}. Make room and run it again.")
+        return FAILED
     if isinstance(exc, KeyboardInterrupt | typer.Abort):
         terminal.say("Interrupted.")
         return INTERRUPTED
@@ -92,6 +99,11 @@ def _code_of(exc: BaseException) -> int:
         f"{type(exc).__name__}: {exc}\nThis is a fault in Tenure, not in what you typed. To see where, set TENURE_DEBUG=1 and run it again."
     )
     return FAILED
+
+
+def _let_go_of_stdout() -> None:
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _usage_message(exc: typer.TyperException) -> str:

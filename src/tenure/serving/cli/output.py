@@ -175,7 +175,9 @@ class Terminal:
             highlight=False,
         )
 
-    def _write(self, stream: TextIO, text: str) -> None:
+    def _write(self, stream: TextIO | None, text: str) -> None:
+        if stream is None:  # closed by whoever started this: nobody wants to hear it
+            return
         stream.write(text)
         # Both streams often lead to one place: what is said must stand in the order in which it was said.
         stream.flush()
@@ -217,10 +219,10 @@ def money(cost_usd: Decimal | None) -> str:
     return f"${cost_usd:.2f}" if cost_usd >= 1 or not cost_usd else f"${cost_usd:.4f}"
 
 
-def is_terminal(stream: TextIO) -> bool:
-    """Whether a person sits at the other end of a stream."""
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person sits at the other end of a stream; none is what Python has for one that was closed before it began."""
     try:
-        return stream.isatty()
+        return stream is not None and stream.isatty()
     except ValueError:  # closed
         return False
 

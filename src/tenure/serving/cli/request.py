@@ -57,7 +57,7 @@ class Request:
 
         url = database_url(self.db)
         path = database_file(url)
-        if path is not None and not path.exists():
+        if path is not None and not is_there(path):
             if tell:
                 self.terminal.warn(f"There is no database at {path} yet. What first writes to it makes it: {self.command('learn PATH')}")
             url = "memory://"
@@ -96,6 +96,14 @@ def database_file(url: str) -> Path | None:
     return None if place == url or place in ("", ":memory:") else Path(place)
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is something at a path; yes where that cannot be found out, so that opening it says why."""
+    try:
+        return path.exists()
+    except OSError:
+        return True
+
+
 def person() -> str:
     """Who is at the command line, as an author of deltas."""
     import getpass
@@ -112,7 +120,7 @@ def existing(paths: Sequence[str]) -> list[Path]:
     Raises:
         UnreadableInput: some are not; the message names them.
     """
-    missing = [path for path in paths if not Path(path).exists()]
+    missing = [path for path in paths if not path or not is_there(Path(path))]
     if missing:
         named = ", ".join(f"'{path}'" for path in missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
         raise UnreadableInput(f"Path {named} does not exist." if len(missing) == 1 else f"These paths do not exist: {named}.")
@@ -133,6 +141,8 @@ def read_bytes(name: str, terminal: Terminal, *, what: str) -> bytes:
     try:
         if name != "-":
             return Path(name).read_bytes()
+        if sys.stdin is None:  # closed by whoever started this
+            return b""
         if is_terminal(sys.stdin):
             terminal.say(f"Reading the {what} from the terminal; end with Ctrl-D.")
         return sys.stdin.buffer.read()
