@@ -37,7 +37,8 @@ class UnknownLesson(UserError):
         self.lesson_id, self.scope, self.candidates = lesson_id, scope, candidates
         where = f" in scope '{scope}'" if scope else ""
         if candidates:
-            message = f"Lesson id '{lesson_id}'{where} fits {len(candidates)} lessons: {', '.join(candidates[:5])}. Type more of it."
+            named = ", ".join(candidates[:5]) + (f" and {len(candidates) - 5} more" if len(candidates) > 5 else "")
+            message = f"Lesson id '{lesson_id}'{where} fits {len(candidates)} lessons: {named}. Type more of it."
         else:
             message = f"Lesson '{lesson_id}' is not{where or ' there'}. See what is: tenure show"
         super().__init__(message)

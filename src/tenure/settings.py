@@ -228,7 +228,7 @@ def checked(name: str, value: str, *, said: str = "") -> str:
     try:
         setting.check(value)
     except ValueError as exc:
-        why = str(exc) if str(exc).startswith("must") else f"must be a number ({setting.meaning})"
+        why = str(exc) if str(exc).startswith("must") else "must be a number"
         raise SettingError(f"{said or name} = {value!r}: it {why}. It means: {setting.meaning}.") from exc
     return value
 

@@ -35,23 +35,22 @@ class UlidSource:
         """
         from ulid import ULID  # here, because whoever only reads needs no ids
 
-        stem, tail = (after[:-26], _number(after[-26:])) if _number(after[-26:]) else (after, 0)
+        tail = _number(after[-26:])
+        stem = after[:-26] if tail else after
         fresh = (int(self._clock.now().timestamp() * 1000) << 80) | secrets.randbits(80)
         with self._lock:
             floor = max(tail, self._last)
             chosen = min(fresh if fresh > floor else floor + 1, _LARGEST)
             self._last = chosen
         made = str(ULID.from_int(chosen))
-        if made > after:
-            return made
-        return stem + made if stem + made > after else after + made
+        return made if made > after else stem + made
 
 
 def _number(ulid: str) -> int:
-    """A ULID as a number; 0 for what is none."""
+    """A ULID as a number; 0 for what is none, or has none above it."""
     if len(ulid) != 26 or any(character not in _ALPHABET for character in ulid):
         return 0
     number = 0
     for character in ulid:
         number = number * 32 + _ALPHABET.index(character)
-    return number if number <= _LARGEST else 0
+    return number if number < _LARGEST else 0  # above the largest there is none

@@ -43,6 +43,8 @@ class CountingIds:
         """The next id: 26 characters, greater than all before it and than `after`."""
         self._count += 1
         made = f"01{self._count:024d}"
+        if after >= "02":  # no count passes it
+            return after + made
         while made <= after:
             self._count = int(after[2:]) + 1 if after[:2] == "01" and after[2:].isdigit() else self._count * 10
             made = f"01{self._count:024d}"

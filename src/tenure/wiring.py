@@ -192,7 +192,7 @@ class Tenure:
             UserError: an operation stands where a list of them should, or something in the list is none.
             ScopeError: the delta names another scope.
         """
-        asked = operations.operations if isinstance(operations, Delta) else operations
+        asked: object = operations.operations if isinstance(operations, Delta) else operations
         if not isinstance(asked, Sequence) or isinstance(asked, str):
             raise UserError(f"Operations are a list, not {type(asked).__name__}. Write: book.apply([Add(...)])")
         strange = next((op for op in asked if type(op) not in OPERATION_NAMES), None)
@@ -381,12 +381,20 @@ class ActiveRun:
                 origin=origin,
                 at=self._book.clock.now().isoformat(),
             )
-        texts = {what: _text(getattr(made, what), what) for what in ("role", "name", "content", "error", "call_id")}
         if made.kind not in STEP_KINDS:
             raise UserError(f"Step kind {made.kind!r} is not known. Use one of: {', '.join(STEP_KINDS)}.")
         if not isinstance(made.arguments, Mapping):
-            raise UserError(f"arguments = {made.arguments!r:.80}: they are a dictionary, as parsed from JSON. Put other forms into content.")
-        self._steps.append(replace(made, **texts))
+            raise UserError(f"arguments = {made.arguments!r:.80}: they are a dictionary, parsed from JSON. Put other forms into content.")
+        self._steps.append(
+            replace(
+                made,
+                role=_text(made.role, "role"),
+                name=_text(made.name, "name"),
+                content=_text(made.content, "content"),
+                error=_text(made.error, "error"),
+                call_id=_text(made.call_id, "call_id"),
+            )
+        )
         return len(self._steps) - 1
 
     def finish(
@@ -462,7 +470,8 @@ class ActiveRun:
         """Full ids of cited lessons; what was shown comes before what else the playbook has."""
         shown = self.shown.lessons
         found: list[str] = []
-        for name in (cited,) if isinstance(cited, str) else cited:
+        given: Iterable[object] = (cited,) if isinstance(cited, str) else cited
+        for name in given:
             if not isinstance(name, str):
                 continue  # models answer with all sorts of things; what is no text names no lesson
             plain = name.strip().strip("[]")
@@ -523,7 +532,7 @@ def _positive(number: int, what: str) -> int:
     return number
 
 
-def _text(value: str | None, what: str) -> str:
+def _text(value: object, what: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -531,12 +540,13 @@ def _text(value: str | None, what: str) -> str:
     return value
 
 
-def _verdict(success: bool | None) -> bool | None:
+def _verdict(success: object) -> bool | None:
     """A verdict as a plain bool; a comparison in an array library gives one of its own."""
     if success is None or isinstance(success, bool):
         return success
-    if success == True or success == False:  # noqa: E712  # equal to one, though of another type
-        return bool(success)
+    for plain in (True, False):
+        if success == plain:
+            return plain
     raise UserError(f"success = {success!r:.80}: it is True, False or None.")
 
 

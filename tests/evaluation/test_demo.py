@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +33,15 @@ def test_the_rewritten_note_learns_and_loses_again(tour: Tour) -> None:
     kept = [week.overwrite for week in tour.weeks]
     first = kept.index(True)
     assert not all(kept[first:]), "what it knew was written over"
+
+
+def test_the_readme_says_what_the_demo_shows(tour: Tour) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    won = [sum(getattr(week, name) for week in tour.weeks) for name in ("without", "overwrite", "tenure")]
+    assert f"Closed: {won[0]} of 12 weeks without a memory, {won[1]} with the rewritten note, {won[2]} with Tenure." in readme
+    note = [week.overwrite for week in tour.weeks]
+    lost = [str(place + 1) for place, went in enumerate(note) if not went and any(note[:place])]
+    assert f"lost it again in weeks {', '.join(lost)}." in readme
 
 
 def test_the_lessons_that_did_it_have_evidence_and_counts(tour: Tour) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from tenure import Add, Merge, Pin, Restore, Retire, Tally, Tenure, Update, UserError
 from tenure.learning.history import blame, compare, find_lesson, find_version
-from tenure.playbook.delta import Operation
+from tenure.playbook.delta import Delta, Operation
+from tenure.playbook.lessons import Evidence
 from tenure.testing import open_trial
 
 
@@ -84,6 +86,86 @@ def test_rolling_back_restores_the_earlier_reading_whatever_happened_since(delta
         now = {entry[0]: entry for entry in seen(book)}
         assert [now.get(entry[0]) for entry in before] == before
         assert len(now) == len(before)
+
+
+def test_rollback_wins_over_deltas_whose_ids_somebody_chose() -> None:
+    for chosen in ("zz-import", "~~~", "\U0010ffff"):
+        with open_trial() as book:
+            a, _b, _c = three(book)
+            before = seen(book)
+            book.apply(Delta(chosen, [Update(a, text="changed"), Pin(a), Tally(a, helpful=3)]))
+            book.rollback(1)
+            assert seen(book) == before
+            book.apply([Update(a, text="changed again")])
+            assert book.playbook.lesson(a).text == "changed again"  # type: ignore[union-attr]
+
+
+def test_rollback_keeps_an_imported_lesson_that_was_imported_again_since() -> None:
+    with open_trial() as book:
+        book.apply([Add("s", "a rule", id="ctx-1")])
+        before = seen(book)
+        book.apply([Add("s", "a rule", id="ctx-1", evidence=(Evidence(run="r1", step=0),))])
+        book.rollback(1)
+        assert seen(book) == before
+
+
+def test_rollback_joins_again_what_an_earlier_rollback_took_apart() -> None:
+    with open_trial() as book:
+        book.apply([Add("s", "a rule")])
+        book.apply([Add("s", "a rule")])
+        joined = seen(book)
+        book.rollback(1)
+        book.rollback(2)
+        assert seen(book) == joined
+
+
+ANY_OPERATION = st.tuples(
+    st.sampled_from(["add", "update", "tally", "merge", "retire", "restore", "unmerge", "pin"]), st.integers(0, 5), st.integers(0, 5)
+)
+
+
+def _made(kind: str, one: int, two: int, ids: list[str]) -> Operation:
+    if kind == "add":
+        status = ("active", "provisional", "held")[(one + two) % 3]
+        return Add("ab"[one % 2], "xyz"[two % 3], id=(None, "ctx-0", "ctx-1")[one % 3], status=status)
+    named, other = (ids[one % len(ids)], ids[two % len(ids)]) if ids else ("none", "none")
+    made: dict[str, Operation] = {
+        "update": Update(named, text="uvx"[two % 3]),
+        "tally": Tally(named, helpful=1),
+        "merge": Merge((named,), other),
+        "retire": Retire(named),
+        "restore": Restore(named),
+        "unmerge": Restore(named, unmerge=True),
+        "pin": Pin(named, bool(two % 2)),
+    }
+    return made[kind]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.lists(ANY_OPERATION, min_size=1, max_size=3), min_size=1, max_size=5), st.randoms(use_true_random=False))
+def test_every_version_can_be_gone_back_to_in_any_order(deltas: list[list[tuple[str, int, int]]], chance: Random) -> None:
+    with open_trial() as book:
+        ids: list[str] = []
+        states = {0: everything(book)}
+        for delta in deltas:
+            admitted = book.apply([_made(kind, one, two, ids) for kind, one, two in delta])
+            ids += [receipt.id for receipt in admitted.receipts if receipt.status != "skipped" and receipt.id not in ids]
+            if admitted.version is not None:
+                states[admitted.version] = everything(book)
+        order = [*states, *states]
+        chance.shuffle(order)
+        for version in order:
+            book.rollback(version)
+            assert everything(book) == states[version]
+
+
+def everything(book: Tenure) -> list[tuple[object, ...]]:
+    """What a playbook says, held lessons included, without times."""
+    return [
+        (one.id, one.section, one.text, one.applies_when, one.status, one.pinned, one.tallies, one.merged)
+        for one in book.playbook.every_lesson
+        if one.status != "retired"
+    ]
 
 
 def test_diff_names_what_was_added_changed_and_retired() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from tenure import Lesson, Outcome, Run, Tenure, dumps
-from tenure.testing import CountingIds, SteppingClock
+from tenure import Add, Lesson, Outcome, Run, Tenure, dumps
+from tenure.testing import CountingIds, RuleModel, SteppingClock
 from tests.learning.episodes import accepted, call, clean_run, cured_run, rejected, uncured_run
 
 
@@ -172,3 +173,30 @@ def test_refine_runs_by_itself_when_a_bound_is_passed(book: Tenure) -> None:
     assert max(sizes.values()) <= 3
     retired = [lesson for lesson in book.playbook.every_lesson if lesson.status == "retired"]
     assert retired, "what had to go is still there, and can be restored"
+
+
+def test_a_run_without_steps_that_was_only_kept_is_learned_once(book: Tenure) -> None:
+    lesson = book.apply([Add("s", "a rule")]).receipts[0].id
+    with book.run("t") as run:
+        run.finish(success=True, cited=[lesson], learn=False)
+    assert book.learn_kept().skipped == 0
+    assert book.playbook.lesson(lesson).tallies.helpful == 1  # type: ignore[union-attr]
+    assert book.learn_kept().runs == 0
+
+
+def test_a_run_that_was_interrupted_does_not_wait_for_ever(book: Tenure) -> None:
+    with pytest.raises(KeyboardInterrupt), book.run("t"):
+        raise KeyboardInterrupt
+    assert (book.learn_kept().skipped, book.learn_kept().runs) == (0, 0)
+
+
+def test_a_run_that_another_process_learned_meanwhile_counts_nothing(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/book.db"
+    with Tenure.open(url, scope="test") as other:
+        # The other process learns the run while this one asks its model about it.
+        model = RuleModel(lambda prompt: other.learn(cured_run()).skipped)
+        with Tenure.open(url, scope="test", model=model) as book:
+            learned = book.learn(cured_run())
+        with other.store.reading(other.scope) as reading:
+            assert reading.version() == 1
+    assert (learned.skipped, learned.added, learned.merged, learned.held) == ("already learned", 0, 0, 0)

@@ -192,7 +192,8 @@ def _pointers(goal: Playbook, now: Playbook) -> list[Operation]:
     """Point each record to where it pointed, where that changed; a root to nothing, so that no cycle has to be broken."""
     found: list[Operation] = []
     for key in sorted(goal.records):
-        before, present = target_of(goal, key), target_of(now, key)
+        before = target_of(goal, key) if root_of(goal, key) != key else None
+        present = target_of(now, key)
         if key not in now.records or before == present:
             continue
         found.append(Merge((key,), before, reason="as before") if before else Restore(key, unmerge=True))

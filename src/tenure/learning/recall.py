@@ -262,6 +262,8 @@ def case_block(run: Run) -> str:
     lines = [f"- run {run.id}: {defused(run.task.text)}"]
     for step in run.steps:
         said = step.content if not step.arguments else f"{json.dumps(dict(step.arguments), ensure_ascii=False)} {step.content}"
+        if step.error and step.error not in said:  # most logs of others hold it in both
+            said = f"error: {step.error} {said}"
         label = step.name or step.role or step.kind
         lines.append(f"  | {label}: {defused(' '.join(said.split()))}")
     if run.outcome.known or run.outcome.feedback:

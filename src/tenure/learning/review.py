@@ -32,7 +32,9 @@ def find_held(reading: Reading, named: str) -> HeldChange:
         UserError: none does, or more than one.
     """
     waiting = held_changes(reading)
-    if named.isdigit() and 1 <= int(named) <= len(waiting):
+    if not named.strip():  # it would fit every one, and approve what nobody chose
+        raise UserError("Name a held change by its number or id. See: tenure review list")
+    if named.isdecimal() and len(named) < 20 and 1 <= int(named) <= len(waiting):
         return waiting[int(named) - 1]
     found = [change for change in waiting if change.id == named] or [c for c in waiting if c.id.startswith(named) or c.id.endswith(named)]
     if len(found) == 1:

@@ -223,9 +223,9 @@ def root_of(view: View, key: str) -> str:
 
 
 def target_of(view: View, key: str) -> str | None:
-    """The id that a record points to; none for a root."""
+    """The id that a record points to, whether or not that closes a cycle; none if to no other."""
     pointer = _pointer(view, key)
-    return None if pointer is None or root_of(view, key) == key else pointer.target
+    return pointer.target if pointer is not None else None
 
 
 def _children(view: View, key: str) -> Iterator[tuple[str, _Pointer]]:

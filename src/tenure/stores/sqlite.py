@@ -217,7 +217,7 @@ def open_sqlite(url: str, *, now: Callable[[], datetime] | None = None, busy_s: 
         aside = _set_aside(path, clock())
         raise DamagedStore(
             f"Database {path} is damaged ({exc.detail}). It was set aside as {aside}; nothing was deleted. "
-            "The next start makes a new one. To rescue what can be read: sqlite3 FILE .recover",
+            f"The next start makes a new one. To rescue what can be read: sqlite3 '{aside}' .recover",
             detail=exc.detail,
         ) from exc
     return store

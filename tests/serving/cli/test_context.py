@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from tests.serving.cli.conftest import Cli
 
@@ -42,6 +44,15 @@ def test_kept_runs_are_named_as_cases(cli: Cli, runs: None) -> None:
     assert sorted(cli("context", "close the books", "--json").json["cases"]) == ["week-1", "week-2"]
 
 
+def test_a_kept_run_shows_the_errors_of_its_steps_once(cli: Cli, folder: Path) -> None:
+    told = [{"kind": "tool_result", "name": "book", "error": "no point"}, {"kind": "tool_result", "name": "book", "error": "x", "content": "x y"}]
+    (folder / "told.jsonl").write_text(json.dumps({"id": "t1", "task": "book it", "steps": told}), encoding="utf-8")
+    cli("learn", "told.jsonl")
+    shown = cli("context", "book it").out
+    assert "  | book: error: no point\n" in shown
+    assert "  | book: x y\n" in shown
+
+
 def test_a_dash_reads_the_task_from_stdin(cli: Cli, playbook: None) -> None:
     assert cli("context", "-", input="reconcile invoice 7").out == cli("context", "reconcile invoice 7").out
 
@@ -50,6 +61,13 @@ def test_an_empty_playbook_says_what_to_do_and_makes_no_database(cli: Cli) -> No
     answer = cli("context", "anything")
     assert (answer.code, answer.out) == (0, "")
     assert answer.err.endswith("There is nothing to show for this task yet. Learn from runs: tenure learn PATH\n")
+
+
+def test_a_budget_too_small_for_anything_does_not_read_as_an_empty_playbook(cli: Cli, playbook: None) -> None:
+    answer = cli("context", "reconcile invoice 7", "--budget", "1")
+    assert (answer.code, answer.out) == (0, "")
+    assert "Nothing fits" in answer.err
+    assert "--budget" in answer.err
 
 
 def test_an_empty_task_and_a_budget_of_nothing_are_mistakes(cli: Cli, playbook: None) -> None:

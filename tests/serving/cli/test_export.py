@@ -114,3 +114,20 @@ def test_a_file_is_replaced_whole_and_keeps_its_rights_and_links(cli: Cli, playb
 def test_an_unknown_form_is_a_mistake(cli: Cli, playbook: None) -> None:
     answer = cli("export", "--form", "xml")
     assert (answer.code, answer.err) == (2, "error: There is no form 'xml'. Use ace or json.\n")
+
+
+def test_a_pipe_or_device_is_written_to_and_not_replaced(cli: Cli, folder: Path) -> None:
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert cli("export", str(pipe), "--form", "json").code == 0
+        assert os.read(reader, 10) != b""
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_name_that_is_too_long_is_a_mistake(cli: Cli) -> None:
+    answer = cli("export", "a" * 300)
+    assert (answer.code, "too long" in answer.err) == (2, True)

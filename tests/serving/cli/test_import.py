@@ -126,3 +126,9 @@ def test_the_real_appworld_playbook_comes_in_whole(cli: Cli, shared_data: Path) 
     assert (again["added"], again["merged"], again["version"]) == (0, 359, None)
     lessons = cli("show", "--json").json["lessons"]
     assert (len(lessons), len({lesson["text"] for lesson in lessons})) == (359, 337)
+
+
+def test_half_a_character_in_a_section_is_skipped_with_a_reason(cli: Cli) -> None:
+    operations = r'[{"op": "ADD", "section": "s\ud800", "text": "a"}, {"op": "ADD", "section": "s", "text": "b"}]'
+    answer = cli("import", "-", "--json", input=operations)
+    assert (answer.code, answer.json["added"], answer.json["skipped"]) == (0, 1, 1)

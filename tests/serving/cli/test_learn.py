@@ -57,7 +57,7 @@ def test_strict_tells_by_the_exit_code_that_something_could_not_be_read(cli: Cli
 def test_a_path_that_does_not_exist_is_a_mistake_and_nothing_is_learned(cli: Cli, runs_file: str, folder: Path) -> None:
     answer = cli("learn", runs_file, "nowhere.jsonl")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == "error: Path 'nowhere.jsonl' does not exist.\n"
+    assert answer.err == "error: Path 'nowhere.jsonl' does not exist. Name one that does.\n"
     assert not (folder / "book.db").exists()
 
 
@@ -159,3 +159,10 @@ def test_real_runs_of_an_airline_agent_are_read_whole(cli: Cli, shared_data: Pat
     found = cli("learn", str(shared_data / "tau-airline" / "gpt-4o-airline-trials-0-1.json"), "--json").json
     assert (found["runs"], found["successes"], found["failures"], found["unreadable"]) == (100, 43, 57, 0)
     assert 0 < found["added"] <= 60
+
+
+@pytest.mark.parametrize("path", ["", "a" * 300])
+def test_a_path_that_cannot_be_is_a_mistake(cli: Cli, folder: Path, path: str) -> None:
+    (folder / "runs.jsonl").write_text("{}")
+    answer = cli("learn", path)
+    assert (answer.code, "fault in Tenure" in answer.err) == (2, False)

@@ -168,3 +168,31 @@ def test_a_command_loads_no_library_that_it_does_not_use(environment: dict[str, 
     )
     done = run([sys.executable, "-c", code], *arguments, environment=environment, cwd=tmp_path)
     assert done.stderr.splitlines()[-1] == b"[]"
+
+
+@pytest.mark.parametrize("args", [["show"], ["show", "--json"], ["log"], ["doctor"], ["apply", "-"]], ids=" ".join)
+def test_streams_that_were_closed_before_it_began_are_no_fault(
+    tenure_command: list[str], environment: dict[str, str], tmp_path: Path, args: list[str]
+) -> None:
+    closing = [sys.executable, "-c", "import os, sys\nos.close(0); os.close(1)\nos.execv(sys.argv[1], sys.argv[1:])", *tenure_command]
+    done = subprocess.run([*closing, *args], stderr=subprocess.PIPE, check=False, env=environment, cwd=tmp_path, timeout=60)
+    assert b"fault in Tenure" not in done.stderr
+    assert done.returncode in (0, 2)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_named_as_such(tenure_command: list[str], environment: dict[str, str], tmp_path: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*tenure_command, "show", "--json"], stdout=full, stderr=subprocess.PIPE, check=False, env=environment, cwd=tmp_path, timeout=60
+        )
+    assert (done.returncode, b"no space left" in done.stderr, b"fault in Tenure" in done.stderr) == (1, True, False)
+
+
+def test_a_working_folder_that_is_gone_is_named(tenure_command: list[str], environment: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    environment.pop("TENURE_DB")
+    leaving = [sys.executable, "-c", "import os, sys\nos.rmdir(os.getcwd())\nos.execv(sys.argv[1], sys.argv[1:])"]
+    done = subprocess.run([*leaving, *tenure_command, "show"], capture_output=True, check=False, env=environment, cwd=folder, timeout=60)
+    assert (done.returncode, b"working directory" in done.stderr) == (2, True)

@@ -85,3 +85,11 @@ def test_what_is_decided_must_be_named(cli: Cli, waiting: None, arguments: list[
 def test_nothing_waiting_says_so(cli: Cli, playbook: None) -> None:
     answer = cli("review")
     assert (answer.code, answer.out, answer.err) == (0, "", "Nothing waits for a review in scope acme/finance.\n")
+
+
+@pytest.mark.parametrize("named", ["", " ", "²", "\udcff"])
+def test_a_name_that_says_nothing_chooses_nothing(cli: Cli, named: str) -> None:
+    cli("apply", "-", input='[{"op": "ADD", "section": "s", "text": "wait", "status": "held"}]')
+    assert len(cli("review", "list", "--json").json["held"]) == 1
+    assert cli("review", "approve", named).code == 2
+    assert len(cli("review", "list", "--json").json["held"]) == 1

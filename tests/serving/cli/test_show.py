@@ -94,3 +94,8 @@ def test_an_empty_playbook_says_what_to_do(cli: Cli, folder: Path) -> None:
     assert (answer.code, answer.json["lessons"]) == (0, [])
     assert "There is no database at book.db yet" in answer.err
     assert not (folder / "book.db").exists()
+
+
+def test_bytes_that_are_no_text_name_no_lesson(cli: Cli) -> None:
+    answer = cli("show", "\udcff")
+    assert (answer.code, "fault in Tenure" in answer.err) == (2, False)

@@ -83,7 +83,8 @@ def run(
         request.terminal.document(found)
         return OK
     request.terminal.table(
-        [Column(title="figure"), Column(title="value", right=True)], [(key, _shown(value)) for key, value in found.items()]
+        [Column(title="figure"), Column(title="value", right=True), Column(title="meaning", wraps=True)],
+        [(key, _shown(value), bench.figures.get(key, "")) for key, value in found.items()],
     )
     return OK
 

@@ -45,13 +45,16 @@ def context(
         raise UserError("The task is empty. Say what the agent is asked to do: tenure context TASK")
     with request.reading() as book:
         found = book.context(text, budget=budget)
+        empty = not found.text and not book.playbook.lessons
     if request.as_json:
         from tenure.serving.wire import context_json
 
         terminal.document({**context_json(found), "scope": book.scope})
         return OK
     terminal.text(found.text)
-    if not found.text:
+    if not found.text and not empty:
+        terminal.say(f"Nothing fits this task within the budget. Give it more tokens: {request.command('context TASK --budget 2000')}")
+    elif empty:
         terminal.say(f"There is nothing to show for this task yet. Learn from runs: {request.command('learn PATH')}")
     if explain:
         _explain(request, found)

@@ -215,7 +215,7 @@ def _sizes(files: list[Path]) -> dict[Path, int]:
 
 
 def _counts(summary: Summary) -> str:
-    said = [counted(summary.runs, "run"), f"{counted(summary.added, 'lesson')} added", f"{summary.merged:,} joined"]
+    said = [counted(summary.runs, "run"), f"{counted(summary.added, 'lesson')} added", f"{summary.merged:,} merged"]
     if summary.usage.calls:
         said.append(money(summary.usage.cost_usd))
     return ", ".join(said)
@@ -341,7 +341,9 @@ def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Co
     elif learned.added or learned.merged or learned.revised:
         if len(elsewhere) < len(scopes):
             terminal.say(f"See what was learned: {request.command('show')}")
-    else:
+    elif learned.problems:
+        terminal.say("Nothing was learned from these runs; the notes above say why.")
+    elif not learned.held:
         terminal.say("These runs held nothing to learn: no rejected call, no correction, no difference between runs of a task.")
     if learned.held and not dry_run:
         terminal.say(f"Held {counted(learned.held, 'change')}. Review them: {request.command('review list')}")
