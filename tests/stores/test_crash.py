@@ -277,6 +277,16 @@ def test_an_unknown_schema_is_named(path: Path, revision: str) -> None:
     assert (error.newer, error.found) == (False, revision)
 
 
+def test_a_database_that_lost_its_schema_number_is_left_alone(path: Path) -> None:
+    with_schema(path, "0001")
+    connection = sqlite3.connect(path)
+    connection.execute("DELETE FROM alembic_version")
+    connection.commit()
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    assert "without a number" in str(untouched(path, SchemaMismatch))
+
+
 FOREIGN = {
     "another program": ("CREATE TABLE bookmarks (url TEXT)",),
     "another program with Alembic": (

@@ -29,7 +29,9 @@ def revision_of(connection: Connection, url: str) -> str | None:
         some = ", ".join(sorted(names)[:4])
         raise StoreError(f"Database {url} is not Tenure's: it holds other tables ({some}). Name another file with --db or TENURE_DB.")
     found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return str(found) if found is not None else None
+    if found is None:
+        raise SchemaMismatch(url=url, found="without a number", expected=HEAD, newer=False)
+    return str(found)
 
 
 def check(url: str, found: str) -> bool:

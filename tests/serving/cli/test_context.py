@@ -45,7 +45,10 @@ def test_kept_runs_are_named_as_cases(cli: Cli, runs: None) -> None:
 
 
 def test_a_kept_run_shows_the_errors_of_its_steps_once(cli: Cli, folder: Path) -> None:
-    told = [{"kind": "tool_result", "name": "book", "error": "no point"}, {"kind": "tool_result", "name": "book", "error": "x", "content": "x y"}]
+    told = [
+        {"kind": "tool_result", "name": "book", "error": "no point"},
+        {"kind": "tool_result", "name": "book", "error": "x", "content": "x y"},
+    ]
     (folder / "told.jsonl").write_text(json.dumps({"id": "t1", "task": "book it", "steps": told}), encoding="utf-8")
     cli("learn", "told.jsonl")
     shown = cli("context", "book it").out

@@ -177,7 +177,11 @@ def _replace_file(target: Path, text: str) -> int:
     try:
         handle, name = tempfile.mkstemp(dir=real.parent, prefix=".tenure-", suffix=".new")
     except OSError as exc:
-        why = "does not exist; make it first, or name another" if isinstance(exc, FileNotFoundError) else f"cannot be written to: {(exc.strerror or str(exc)).lower()}"
+        why = (
+            "does not exist; make it first, or name another"
+            if isinstance(exc, FileNotFoundError)
+            else f"cannot be written to: {(exc.strerror or str(exc)).lower()}"
+        )
         raise UserError(f"Folder '{real.parent}' {why}.") from exc
     try:
         with os.fdopen(handle, "wb") as file:

@@ -59,7 +59,9 @@ class Request:
         path = database_file(url)
         if path is not None and not is_there(path):
             if tell:
-                self.terminal.warn(f"There is no database at {path} yet. The first command that writes makes it: {self.command('learn PATH')}")
+                self.terminal.warn(
+                    f"There is no database at {path} yet. The first command that writes makes it: {self.command('learn PATH')}"
+                )
             url = "memory://"
         with self._opened(url) as book:
             yield book
@@ -123,7 +125,9 @@ def existing(paths: Sequence[str]) -> list[Path]:
     missing = [path for path in paths if not path or not is_there(Path(path))]
     if missing:
         named = ", ".join(f"'{path}'" for path in missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
-        raise UnreadableInput(f"Path {named} does not exist. Name one that does." if len(missing) == 1 else f"These paths do not exist: {named}.")
+        raise UnreadableInput(
+            f"Path {named} does not exist. Name one that does." if len(missing) == 1 else f"These paths do not exist: {named}."
+        )
     return [Path(path) for path in paths]
 
 
