@@ -287,6 +287,15 @@ def test_a_database_that_lost_its_schema_number_is_left_alone(path: Path) -> Non
     assert "without a number" in str(untouched(path, SchemaMismatch))
 
 
+@pytest.mark.parametrize("said", ["# Notes\n\nBuy milk.\n" * 9, "发票按开票日汇率换算。" * 600])
+def test_a_persons_text_file_is_left_alone(path: Path, said: str) -> None:
+    notes = path.with_name("notes.md")
+    notes.write_text(said, encoding="utf-8")
+    error = untouched(notes, StoreError)
+    assert "text file" in str(error)
+    assert notes.read_text(encoding="utf-8") == said
+
+
 FOREIGN = {
     "another program": ("CREATE TABLE bookmarks (url TEXT)",),
     "another program with Alembic": (

@@ -23,6 +23,7 @@ from tenure.playbook.run import Run
 from tenure.ranking import estimate_tokens
 from tenure.roles.actions import actions_of
 from tenure.roles.signatures import mask, signature
+from tenure.testing import CountingIds, SteppingClock
 from tenure.traces import ReadReport, read_runs
 from tenure.wiring import Tenure
 
@@ -61,7 +62,7 @@ def run_recurrence(data: Path, *, budget: int = BUDGET, seed: int = 0, url: str 
     began = time.perf_counter()
     tally, seen, cured = _Tally(), set[str](), set[str]()
     all_fit = 0
-    with Tenure.open(url, scope="local/recurrence") as book:
+    with Tenure.open(url, scope="local/recurrence", clock=SteppingClock(), ids=CountingIds()) as book:
         for run in runs:
             context = book.context(run.task, budget=budget)
             lessons = {lesson.id: lesson for lesson in _live(book)}

@@ -10,7 +10,18 @@ from datetime import datetime
 from tenure.governance.redaction import redact
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Lesson, short_ids
-from tenure.playbook.render import TAIL_SHARE, Core, Rendered, build_core, choose_core, continue_core, defused, lesson_block, lesson_tokens
+from tenure.playbook.render import (
+    INTRODUCTION,
+    TAIL_SHARE,
+    Core,
+    Rendered,
+    build_core,
+    choose_core,
+    continue_core,
+    defused,
+    lesson_block,
+    lesson_tokens,
+)
 from tenure.playbook.run import Run
 from tenure.ports import Reading
 from tenure.ranking import choose, estimate_tokens, query_words
@@ -107,10 +118,12 @@ def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: da
     outlook, found = look_out(reading, task)
     candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
     ids = short_ids([*shown, *candidates])
-    chosen = _choose_recalled(list(candidates.values()), outlook, ids, budget - estimate_tokens(text), at)
+    chosen = _choose_recalled(
+        list(candidates.values()), outlook, ids, budget - estimate_tokens(text) - estimate_tokens(_heading(text)) - 1, at
+    )
     recalled = "".join(f"{lesson_block(lesson, ids[lesson.id])}\n" for lesson in chosen)
     if recalled:
-        recalled = f"{FOR_THIS_TASK}\n{recalled}"
+        recalled = f"{_heading(text)}\n{recalled}"
     cases, case_text = _whole_cases(reading, budget - estimate_tokens(text + recalled))
     whole = redact(text + recalled + case_text).text
     tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
@@ -218,8 +231,12 @@ def _stable(reading: Reading, budget: int, core_tokens: int, at: datetime) -> tu
     return (built, dict(chosen)) if estimate_tokens(built.text) <= room else (None, {})
 
 
+def _heading(stable: str) -> str:
+    """What stands above the lessons for a task: who has read the core knows what lessons are for."""
+    return FOR_THIS_TASK if stable else INTRODUCTION
+
+
 def _choose_recalled(lessons: Sequence[Lesson], outlook: Outlook, ids: dict[str, str], room: int, at: datetime) -> list[Lesson]:
-    room -= estimate_tokens(FOR_THIS_TASK) + 1
     costs = [estimate_tokens(lesson_block(lesson, ids[lesson.id])) + 1 for lesson in lessons]
     # By the root of the cost: short lessons go first where worth is near, but length alone never decides.
     worths = [worth(lesson, outlook, at) / cost**0.5 for lesson, cost in zip(lessons, costs, strict=True)]
@@ -268,5 +285,5 @@ def case_block(run: Run) -> str:
         lines.append(f"  | {label}: {defused(' '.join(said.split()))}")
     if run.outcome.known or run.outcome.feedback:
         verdict = "succeeded" if run.outcome.success else "failed" if run.outcome.known else "unknown"
-        lines.append(f"  | outcome: {verdict}. {defused(run.outcome.feedback)}")
+        lines.append(f"  | outcome: {verdict}. {defused(run.outcome.feedback)}".rstrip())
     return "\n".join(lines) + "\n"

@@ -28,7 +28,7 @@ class Foreign:
     """What was read from another tool's file.
 
     Attributes:
-        form: the form it was recognised as: `playbook`, `exchange`, `operations`, `entries`,
+        form: the form it was recognised as: `playbook`, `ace`, `operations`, `entries`,
             `skillbook` or `markdown`.
         operations: in file order.
         rejections: what could not be read, one sentence each, naming the place.
@@ -48,7 +48,7 @@ def read_foreign(text: str) -> Foreign:
     plain = text.lstrip("\ufeff")
     if _BY_ID.search(plain):
         found = Foreign(
-            form="exchange",
+            form="ace",
             operations=read_exchange(plain),
             rejections=tuple(f"line {number} belongs to no lesson: {line[:80]!r}" for number, line in unread_lines(plain)),
         )

@@ -30,6 +30,9 @@ BUSY_S = 60.0
 INDEXED_CHARACTERS = 4_000
 """How much of a task's input is searchable, in characters."""
 
+DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
+"""Names under which a file without the form of a database is a damaged one; under others it may be a text."""
+
 _DAMAGE = ("file is not a database", "malformed", "file is encrypted")
 
 
@@ -214,6 +217,10 @@ def open_sqlite(url: str, *, now: Callable[[], datetime] | None = None, busy_s: 
         engine.dispose()
         if path is None:
             raise
+        if _is_somebodys_text(path):
+            raise StoreError(
+                f"{path} is a text file, not a database; it was left as it is. Name another file with --db or TENURE_DB."
+            ) from exc
         aside = _set_aside(path, clock())
         raise DamagedStore(
             f"Database {path} is damaged ({exc.detail}). It was set aside as {aside}; nothing was deleted. "
@@ -306,6 +313,19 @@ def _translated(url: str) -> Iterator[None]:
                 f"Database {url} cannot be used: {said}. Check the path and its permissions, or name another with --db or TENURE_DB."
             ) from exc
         raise
+
+
+def _is_somebodys_text(path: Path) -> bool:
+    """Whether a file that is no database looks like a person's text, by its name and its first 4 KiB."""
+    if path.suffix in DATABASE_SUFFIXES:
+        return False
+    with path.open("rb") as file:
+        start = file.read(4096)
+    try:
+        start.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        return exc.start > len(start) - 4 and b"\0" not in start  # cut within a character
+    return b"\0" not in start
 
 
 def _set_aside(path: Path, at: datetime) -> Path:

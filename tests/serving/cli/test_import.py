@@ -19,7 +19,7 @@ def write(folder: Path, text: str, name: str = "lessons.txt") -> str:
 def test_json_has_the_promised_keys(cli: Cli, folder: Path) -> None:
     found = cli("import", write(folder, LESSONS), "--json").json
     assert {name: found[name] for name in ("added", "merged", "held", "skipped")} == {"added": 3, "merged": 0, "held": 0, "skipped": 0}
-    assert (found["form"], found["file"], found["version"]) == ("exchange", "lessons.txt", 1)
+    assert (found["form"], found["file"], found["version"]) == ("ace", "lessons.txt", 1)
 
 
 def test_what_a_person_reads(cli: Cli, folder: Path, golden: Callable[[str, str], None]) -> None:

@@ -79,5 +79,8 @@ def _explain(request: Request, found: Context) -> None:
     rows = [(ids[why.id], why.part, f"{why.relevance:.2f}", f"{why.usefulness:.2f}", f"{why.tokens:,}") for why in found.why]
     request.terminal.text("" if not found.text else "\n")
     request.terminal.table(columns, rows)
+    request.terminal.text(
+        "Chosen by both figures, by how often the matter came up in runs like this one, and by length. core: pinned, then the surest."
+    )
     if found.cases:
         request.terminal.text(f"Whole runs in it: {', '.join(map(one_line, found.cases))}")

@@ -147,7 +147,7 @@ def _conclude(terminal: Terminal, tour: Tour, weeks: Mapping[str, int]) -> None:
     if tour.note:
         terminal.text("\nWhat the rewritten note says by now:\n")
         terminal.table([Column(title="", wraps=True)], [(tour.note,)], headed=False)
-    terminal.say("\nNow with runs of your own: tenure learn PATH   (what is a run: docs/reference/file-forms.md)")
+    terminal.say("\nNow with runs of your own: tenure learn PATH   (what is a run: tenure learn --help)")
 
 
 def _show_recurring(terminal: Terminal, tour: Tour) -> None:

@@ -178,7 +178,7 @@ def rollback(
     version: Annotated[
         str, typer.Argument(metavar="VERSION", help="A version, a delta's id, or -N for N changes before the newest.", show_default=False)
     ],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. Only a terminal is asked at all.")] = False,
 ) -> int:
     """Go back to an earlier version, by one more delta.
 

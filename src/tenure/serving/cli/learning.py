@@ -72,6 +72,10 @@ def learn(
     Reads logs of agents and learns from each run: which tool calls were rejected and what was accepted instead,
     what a person corrected, how failed and successful runs of a task differ. A run is learned once, however often
     it is read. Interrupt it at any time: what was learned is kept.
+
+    Formats are told by content. In Tenure's own, a run is one line of JSON:
+    {"task": "book a flight", "outcome": {"success": false}, "steps": [{"kind": "tool_call", "name": "book"},
+    {"kind": "tool_result", "name": "book", "error": "no seats"}]}
     """
     from tenure.traces import ReadReport
 
@@ -318,7 +322,7 @@ def _no_runs(given: list[str], format: str | None) -> str:
     where = ", ".join("stdin" if path == "-" else f"'{path}'" for path in given[:3]) + (" and others" if len(given) > 3 else "")
     if format is not None:
         return f"No run in the form '{format}' could be read from {where}. Leave out --format to have the form told by content."
-    return f"No runs were found in {where}. Known forms: {', '.join(FORMATS)}. What they look like: docs/reference/file-forms.md"
+    return f"No runs were found in {where}. Known forms: {', '.join(FORMATS)}. What they look like: tenure learn --help"
 
 
 def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Counter[str], dry_run: bool) -> None:
