@@ -55,6 +55,13 @@ def test_an_error_gives_one_lesson_that_names_tool_and_masked_error(name: str) -
     assert tool in insight.text
 
 
+def test_of_a_longer_text_the_lesson_tells_the_part_that_changed() -> None:
+    was, now = (f"SELECT number, amount, currency FROM {table} WHERE number = 7 ORDER BY issued_on" for table in ("invoice", "invoices"))
+    run = told(call("query", sql=was), refused("table invoice does not exist"), call("query", sql=now), gave("1 row"))
+    [insight] = extract(run).insights
+    assert "in sql, invoice refused, invoices in its place accepted" in insight.text
+
+
 @pytest.mark.parametrize("name", ERRORS)
 def test_a_lesson_is_short_enough_for_a_small_budget(name: str) -> None:
     for insight in extract(ERRORS[name]).insights:

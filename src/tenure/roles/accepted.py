@@ -8,7 +8,7 @@ from typing import Any
 
 from tenure.playbook.run import Run
 from tenure.roles.actions import Action, command_of, leaves
-from tenure.roles.differences import SHOWN_VALUE, Change, closeness, differences, names, shape, shown, shown_command
+from tenure.roles.differences import SHOWN_VALUE, Change, changed_part, closeness, differences, names, shape, shown, shown_command
 from tenure.roles.figures import count_rule, figure_rule
 from tenure.roles.provenance import check_for, given_by, is_distinctive, said_by_person
 from tenure.roles.signatures import headline
@@ -181,6 +181,8 @@ def _unlike(changes: Sequence[Change]) -> str:
             told.append(f"it was accepted without {change.path}{f' {was}' if was else ''}")
         elif was and now:
             told.append(f"{change.path} {was} refused, {now} accepted")
+        elif any(part := changed_part(change)):
+            told.append(f"in {change.path}, {part[0] or 'nothing'} refused, {part[1] or 'nothing'} in its place accepted")
         else:
             told.append(f"another {change.path} was accepted")
     return ", ".join(dict.fromkeys(told))

@@ -132,6 +132,25 @@ def shown(value: Any, path: str = "") -> str:
     return printable(text) if len(text) <= SHOWN_VALUE else ""
 
 
+def changed_part(change: Change) -> tuple[str, str]:
+    """The words in which two longer texts differ, as a lesson tells them; empty texts if that says little.
+
+    `SELECT * FROM invoice WHERE id = 7` and the same from `invoices` give `invoice` and `invoices`.
+    """
+    if not isinstance(change.before, str) or not isinstance(change.after, str):
+        return "", ""
+    before, after = change.before.split(), change.after.split()
+    start = next((at for at, (x, y) in enumerate(zip(before, after, strict=False)) if x != y), min(len(before), len(after)))
+    before, after = before[start:], after[start:]
+    end = next(
+        (at for at, (x, y) in enumerate(zip(reversed(before), reversed(after), strict=False)) if x != y), min(len(before), len(after))
+    )
+    was, now = " ".join(before[: len(before) - end]), " ".join(after[: len(after) - end])
+    told = shown(was, change.path), shown(now, change.path)
+    lost = (was and not told[0]) or (now and not told[1])
+    return ("", "") if lost or not start + end else told
+
+
 def shown_command(command: str) -> str:
     """A command line as a lesson tells it: its first line, cut if long."""
     line = printable(next((line for line in command.splitlines() if line.strip()), "")).replace("`", "'")
