@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +31,6 @@ def measure(*, full: bool) -> dict[str, float | str]:
     del full  # the same texts either way
     if importlib.util.find_spec("bpe_openai") is None:
         return {"skipped": "the package bpe-openai is not installed"}
-    import bpe_openai  # type: ignore[import-untyped]
 
-    encoding = bpe_openai.get_encoding("cl100k_base")
+    encoding = importlib.import_module("bpe_openai").get_encoding("cl100k_base")
     return {name: round(estimate_tokens(text()) / len(encoding.encode(text())), 3) for name, text in TEXTS.items()}
