@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -210,24 +212,62 @@ def open_sqlite(url: str, *, now: Callable[[], datetime] | None = None, busy_s: 
             ) from exc
     engine = _engine(url, path, busy_s)
     store = SqliteStore(engine, url, SqliteDialect(clock))
-    try:
-        with _translated(url):
-            _prepare(engine, url, clock)
-    except DamagedStore as exc:
-        engine.dispose()
-        if path is None:
-            raise
-        if _is_somebodys_text(path):
-            raise StoreError(
-                f"{path} is a text file, not a database; it was left as it is. Name another file with --db or TENURE_DB."
-            ) from exc
-        aside = _set_aside(path, clock())
-        raise DamagedStore(
-            f"Database {path} is damaged ({exc.detail}). It was set aside as {aside}; nothing was deleted. "
-            f"The next start makes a new one. To rescue what can be read: sqlite3 '{aside}' .recover",
-            detail=exc.detail,
-        ) from exc
+    if path is None:
+        _prepare(engine, url, clock)
+    elif not _is_ready(engine, url):
+        with _alone_in(path.parent):
+            try:
+                _prepare(engine, url, clock)
+            except DamagedStore as exc:
+                engine.dispose()
+                raise _damaged(path, exc, clock()) from exc
     return store
+
+
+def _is_ready(engine: Engine, url: str) -> bool:
+    """Whether the file is a sound database of the present schema."""
+    try:
+        with _translated(url), engine.connect() as connection, connection.begin():
+            found = migrations.revision_of(connection, url)
+        if found is not None and migrations.check(url, found):
+            return True
+    except DamagedStore:
+        pass  # looked at again when it is this process's turn
+    # Another process may put a new file in its place before then.
+    engine.dispose()
+    return False
+
+
+def _damaged(path: Path, found: DamagedStore, at: datetime) -> StoreError:
+    """The error for a damaged file, which is set aside; a text file of somebody's is left alone."""
+    if _is_somebodys_text(path):
+        return StoreError(f"{path} is a text file, not a database; it was left as it is. Name another file with --db or TENURE_DB.")
+    aside = _set_aside(path, at)
+    return DamagedStore(
+        f"Database {path} is damaged ({found.detail}). It was set aside as {aside}; nothing was deleted. "
+        f"The next start makes a new one. To rescue what can be read: sqlite3 '{aside}' .recover",
+        detail=found.detail,
+    )
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """One process at a time makes databases in a folder, or sets damaged ones aside.
+
+    SQLite's own locks do not cover the change to a write-ahead log, which fails at once where two
+    try it, nor the renaming of files. The folder itself is locked, so that nothing is left behind.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such locks, and does not let an open file be renamed
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def library() -> tuple[str, bool]:
@@ -265,28 +305,55 @@ def _engine(url: str, path: Path | None, busy_s: float) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         # A writer takes its turn at once; a reader that becomes a writer midway could not.
-        write = connection.get_execution_options().get("tenure_write", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        if connection.get_execution_options().get("tenure_write", False):
+            _take_turn(connection, busy_s)
+        else:
+            connection.exec_driver_sql("BEGIN")
 
     return engine
 
 
+def _take_turn(connection: Connection, busy_s: float) -> None:
+    """Begin a write, waiting for other writers in short uneven steps.
+
+    SQLite's own wait doubles its steps up to a tenth of a second, so that with many writers some
+    wait very long while newcomers slip in.
+    """
+    raw = connection.connection.cursor()
+    deadline = time.monotonic() + busy_s
+    raw.execute("PRAGMA busy_timeout = 0")
+    try:
+        while True:
+            try:
+                raw.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as exc:
+                if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(random.uniform(0.0005, 0.004))
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {int(busy_s * 1000)}")
+        raw.close()
+
+
 def _prepare(engine: Engine, url: str, clock: Callable[[], datetime]) -> None:
-    with engine.connect() as connection, connection.begin():
-        found = migrations.revision_of(connection, url)
-    if found is not None and migrations.check(url, found):
-        return
-    if engine.pool.__class__ is not StaticPool:
-        _use_write_ahead_log(engine)
-    with engine.connect() as connection:
-        connection.execution_options(tenure_write=True)
-        with connection.begin():
-            # Looked at again under the lock: another process may have been first.
+    with _translated(url):
+        # Whose file it is comes first: another program's is left as it is, its journal too.
+        with engine.connect() as connection, connection.begin():
             found = migrations.revision_of(connection, url)
-            if found is None or not migrations.check(url, found):
-                migrations.upgrade(connection)
-            if connection.execute(select(rows.installation.c.writer)).first() is None:
-                connection.execute(insert(rows.installation).values(writer=os.urandom(10).hex(), created=clock().isoformat()))
+        if found is not None and migrations.check(url, found):
+            return
+        if engine.pool.__class__ is not StaticPool:
+            _use_write_ahead_log(engine)
+        with engine.connect() as connection:
+            connection.execution_options(tenure_write=True)
+            with connection.begin():
+                # Looked at again under the lock: another process may have been first.
+                found = migrations.revision_of(connection, url)
+                if found is None or not migrations.check(url, found):
+                    migrations.upgrade(connection)
+                if connection.execute(select(rows.installation.c.writer)).first() is None:
+                    connection.execute(insert(rows.installation).values(writer=os.urandom(10).hex(), created=clock().isoformat()))
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
@@ -331,7 +398,8 @@ def _is_somebodys_text(path: Path) -> bool:
 def _set_aside(path: Path, at: datetime) -> Path:
     stamp = at.strftime("%Y%m%dT%H%M%S%f")
     aside = path.with_name(f"{path.name}.damaged-{stamp}")
-    for suffix in ("", "-wal", "-shm"):
+    # The file itself goes last: whoever opens the name before that still meets the damage, not a new file beside an old log.
+    for suffix in ("-wal", "-shm", ""):
         part = path.with_name(path.name + suffix)
         if part.exists():
             part.rename(aside.with_name(aside.name + suffix))
