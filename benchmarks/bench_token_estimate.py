@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def measure(*, full: bool) -> dict[str, float | str]:
     del full  # the same texts either way
     if importlib.util.find_spec("bpe_openai") is None:
         return {"skipped": "the package bpe-openai is not installed"}
-
-    encoding = importlib.import_module("bpe_openai").get_encoding("cl100k_base")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the tokenizer's own way of reading its vocabulary
+        encoding = importlib.import_module("bpe_openai").get_encoding("cl100k_base")
     return {name: round(estimate_tokens(text()) / len(encoding.encode(text())), 3) for name, text in TEXTS.items()}
