@@ -12,6 +12,7 @@
     │   ├── SchemaMismatch          made by a newer or an older Tenure
     │   ├── DamagedStore            set aside, never deleted
     │   └── StoreBusy               waited for another writer, in vain
+    ├── EmbeddingFailed             texts could not be made into vectors; keyword search goes on
     └── ModelError                  a language model call did not give what it should
         ├── MalformedReply          the reply is kept verbatim on the error
         └── SpendCapReached         a cap in calls, tokens or money
@@ -98,6 +99,14 @@ class DamagedStore(StoreError):
 
 class StoreBusy(StoreError):
     """Another process held the database for longer than the wait allows."""
+
+
+class EmbeddingFailed(TenureError):
+    """Texts could not be made into vectors. Search goes on by keywords, and says so."""
+
+    def __init__(self, model: str, reason: str) -> None:
+        self.model, self.reason = model, reason
+        super().__init__(f"Embedder '{model}' gave no vectors: {reason}. Search goes on by keywords.")
 
 
 class ModelError(TenureError):

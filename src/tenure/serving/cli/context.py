@@ -51,6 +51,8 @@ def context(
         terminal.document({**context_json(found), "scope": book.scope})
         return OK
     terminal.text(found.text)
+    for note in found.notes:
+        terminal.warn(note)
     if not found.text:
         terminal.say(f"There is nothing to show for this task yet. Learn from runs: {request.command('learn PATH')}")
     if explain:
@@ -76,5 +78,6 @@ def _explain(request: Request, found: Context) -> None:
     rows = [(ids[why.id], why.part, f"{why.relevance:.2f}", f"{why.usefulness:.2f}", f"{why.tokens:,}") for why in found.why]
     request.terminal.text("" if not found.text else "\n")
     request.terminal.table(columns, rows)
+    request.terminal.text(f"What resembles the task was found by {found.search}.")
     if found.cases:
         request.terminal.text(f"Whole runs in it: {', '.join(map(one_line, found.cases))}")
