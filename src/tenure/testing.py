@@ -5,13 +5,19 @@ They pass the same contracts as what they stand in for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from math import sqrt
+from zlib import crc32
 
+from tenure.errors import EmbeddingFailed
+from tenure.ports import Embedder
 from tenure.providers.scripted import RuleModel, ScriptedModel
+from tenure.ranking import words
 from tenure.stores.in_memory import InMemoryStore
 from tenure.wiring import Tenure
 
-__all__ = ["CountingIds", "InMemoryStore", "RuleModel", "ScriptedModel", "SteppingClock", "open_trial"]
+__all__ = ["CountingIds", "InMemoryStore", "RuleModel", "ScriptedModel", "SteppingClock", "WordEmbedder", "open_trial"]
 
 
 class SteppingClock:
@@ -51,12 +57,49 @@ class CountingIds:
         return made
 
 
-def open_trial(scope: str = "local/trial", *, url: str = "memory://", model: object = None) -> Tenure:
+class WordEmbedder:
+    """An embedder that knows only words: texts are near each other as far as they share them. Needs no library.
+
+    Args:
+        dimension: numbers in a vector.
+        name: as vectors are stored under; none makes one of the dimension.
+        synonyms: words that mean another one, such as `{"car": "vehicle"}`.
+    """
+
+    def __init__(self, dimension: int = 64, *, name: str = "", synonyms: dict[str, str] | None = None) -> None:
+        self.name, self.dimension = name or f"words-{dimension}", dimension
+        self.failing = ""
+        """Set it to a reason to have every call fail."""
+        self.embedded: list[str] = []
+        """Every text that was embedded, in order."""
+        self._synonyms = synonyms or {}
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[tuple[float, ...] | None]:
+        """One vector per text; none for a text without words.
+
+        Raises:
+            EmbeddingFailed: `failing` is set.
+        """
+        if self.failing:
+            raise EmbeddingFailed(self.name, self.failing)
+        self.embedded.extend(texts)
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> tuple[float, ...] | None:
+        numbers = [0.0] * self.dimension
+        for word in words(text):
+            numbers[crc32(self._synonyms.get(word, word).encode("utf-8", "replace")) % self.dimension] += 1.0
+        length = sqrt(sum(number * number for number in numbers))
+        return tuple(number / length for number in numbers) if length else None
+
+
+def open_trial(scope: str = "local/trial", *, url: str = "memory://", model: object = None, embedder: str | Embedder = "none") -> Tenure:
     """A playbook for a test: in memory, with a stepping clock and counting ids.
 
     Args:
         scope: its scope.
         url: another store, such as `sqlite:///path`.
         model: an object that answers prompts, such as a `ScriptedModel`.
+        embedder: an object that makes vectors, such as a `WordEmbedder`; none, so that a trial does not depend on what is installed.
     """
-    return Tenure.open(url, scope=scope, clock=SteppingClock(), ids=CountingIds(), model=model)  # type: ignore[arg-type]
+    return Tenure.open(url, scope=scope, clock=SteppingClock(), ids=CountingIds(), model=model, embedder=embedder)  # type: ignore[arg-type]

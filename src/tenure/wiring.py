@@ -6,23 +6,24 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
-from decimal import Decimal
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from tenure.errors import ScopeError, UserError
 from tenure.governance.redaction import redact_operation
+from tenure.learning.embedding import Embedding, Vectors
 from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
 from tenure.learning.recall import Context, recall
 from tenure.learning.upkeep import carry_out, raise_bounds
+from tenure.opening import open_embedder, open_model, open_store
 from tenure.playbook.delta import OPERATION_NAMES, Delta, Operation, Receipt
 from tenure.playbook.refine import Bounds, Plan, plan_refinement
 from tenure.playbook.run import STEP_KINDS, Origin, Outcome, Run, Signal, Step, StepKind, Task, as_task
 from tenure.playbook.state import Playbook
-from tenure.ports import Admitted, Clock, IdSource, LanguageModel, Store, Usage
+from tenure.ports import Admitted, Clock, Embedder, IdSource, LanguageModel, Store
 from tenure.settings import Settings, checked, database_url, default_scope, read_settings
+from tenure.stores.scopes import parents
 from tenure.system import SystemClock, UlidSource
 
 if TYPE_CHECKING:
@@ -57,12 +58,19 @@ class Tenure:
     """
 
     def __init__(
-        self, store: Store, scope: str, *, clock: Clock | None = None, ids: IdSource | None = None, model: LanguageModel | None = None
+        self,
+        store: Store,
+        scope: str,
+        *,
+        clock: Clock | None = None,
+        ids: IdSource | None = None,
+        model: LanguageModel | None = None,
+        embedder: str | Embedder | None = None,
     ) -> None:
         self.store, self.scope = store, scope
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or UlidSource()
-        self._model = model
+        self._model, self._embedder = model, embedder
 
     @functools.cached_property
     def learner(self) -> Learner:
@@ -79,6 +87,7 @@ class Tenure:
         scope: str | None = None,
         model: str | LanguageModel | None = None,
         base_url: str | None = None,
+        embedder: str | Embedder | None = None,
         clock: Clock | None = None,
         ids: IdSource | None = None,
     ) -> Tenure:
@@ -92,12 +101,16 @@ class Tenure:
             model: a name such as `openai:gpt-4o-mini`, or an object that answers prompts; none
                 takes the scope's setting or TENURE_MODEL, and works without a model if there is none.
             base_url: address of an OpenAI-compatible server for the model.
+            embedder: what makes vectors: a name such as `use-multilingual-v3` or
+                `openai:text-embedding-3-small`, an object, or `none` for keyword search alone; none
+                takes the scope's setting or TENURE_EMBEDDER, else the bundled one where the extra
+                `vectors` is installed.
             clock, ids: for tests; none takes the system's.
 
         Raises:
             StoreError: the database cannot be opened; the message says why and what to do.
             ScopeError: the scope is malformed.
-            MissingExtra: a model was asked for and the extra `models` is not installed.
+            MissingExtra: a model or an embedder was asked for and its extra is not installed.
         """
         clock = clock or SystemClock()
         store = open_store(database_url(url), clock)
@@ -105,11 +118,13 @@ class Tenure:
         try:
             with store.reading(named) as reading:
                 settings = read_settings(reading.setting)
-            opened = _open_model(model, base_url, settings, store, named, clock)
+            opened = open_model(model, base_url, settings, store, named, clock)
+            if isinstance(embedder, str):
+                open_embedder(embedder, settings)
         except BaseException:
             store.close()
             raise
-        return cls(store, named, clock=clock, ids=ids, model=opened)
+        return cls(store, named, clock=clock, ids=ids, model=opened, embedder=embedder)
 
     # -- acting ------------------------------------------------------------------------------------
 
@@ -120,12 +135,14 @@ class Tenure:
             task: the input, in any script.
             budget: tokens in all; none takes the setting `context.tokens`.
         """
+        question = self.vectors.question(as_task(task).text)
         with self.store.reading(self.scope) as reading:
             settings = read_settings(reading.setting)
             before = reading.core()
             found = recall(
                 reading,
                 as_task(task).text,
+                question=question,
                 budget=settings.whole("context.tokens") if budget is None else _positive(budget, "budget"),
                 core_tokens=settings.whole("context.core_tokens"),
                 at=self.clock.now(),
@@ -147,11 +164,43 @@ class Tenure:
         asked = as_task(task)
         return ActiveRun(self, replace(asked, kind=kind or asked.kind), budget=budget, session=session)
 
+    # -- vectors -------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def vectors(self) -> Vectors:
+        """What makes the vectors of the scope, by its embedder. A model is loaded at its first text."""
+
+        def opened() -> Embedder | None:
+            if self._embedder is not None and not isinstance(self._embedder, str):
+                return self._embedder
+            return open_embedder(self._embedder, self.settings())
+
+        return Vectors(self.store, (self.scope, *parents(self.scope)), opened)
+
+    def embed(self, *, most: int | None = None, tell: Callable[[int], None] | None = None) -> Embedding | None:
+        """Make the vectors that are missing: of new and edited lessons, of new runs, and of all after a change of the embedder.
+
+        Learning does it after each run; changes by hand leave it to the next run, or to this. It goes
+        on where an interrupt ended it.
+
+        Args:
+            most: texts in all; none goes on to the end.
+            tell: called after each batch with the number done.
+
+        Returns:
+            What was done, and why it ended early if it did; none if there is no embedder.
+
+        Raises:
+            UserError: the embedder is named, and cannot be opened.
+        """
+        return self.vectors.embed(most=most, tell=tell)
+
     # -- learning ----------------------------------------------------------------------------------
 
     def learn(self, run: Run) -> Learned:
         """Learn from a finished run; durable on return. A run learned before adds nothing."""
-        return self.learner.learn_one(replace(run, scope=scoped(run.scope) if run.scope else self.scope))
+        learned = self.learner.learn_one(replace(run, scope=scoped(run.scope) if run.scope else self.scope))
+        return learned if learned.skipped else replace(learned, problems=(*learned.problems, *self.vectors.problems_of_embedding()))
 
     def learn_many(self, runs: Iterable[Run], *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
         """Learn from runs in their order; a Ctrl-C ends it after the run at hand.
@@ -160,11 +209,17 @@ class Tenure:
             runs: read one at a time.
             tell: called after each run.
         """
-        return self.learner.learn_many((replace(run, scope=scoped(run.scope) if run.scope else self.scope) for run in runs), tell=tell)
+        named = (replace(run, scope=scoped(run.scope) if run.scope else self.scope) for run in runs)
+        return self._with_vectors(self.learner.learn_many(named, tell=tell))
 
     def learn_kept(self, *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
         """Learn from runs that were finished with `learn=False`."""
-        return self.learner.learn_kept(self.scope, tell=tell)
+        return self._with_vectors(self.learner.learn_kept(self.scope, tell=tell))
+
+    def _with_vectors(self, summary: Summary) -> Summary:
+        if summary.interrupted or summary.runs == summary.skipped:
+            return summary
+        return replace(summary, problems=(*summary.problems, *self.vectors.problems_of_embedding())[:20])
 
     # -- the playbook --------------------------------------------------------------------------------
 
@@ -229,9 +284,11 @@ class Tenure:
         at = self.clock.now()
         if dry_run:
             with self.store.reading(self.scope) as reading:
-                return plan_refinement(reading.lessons(), bounds or read_settings(reading.setting).bounds, at=at), ()
+                return plan_refinement(
+                    reading.lessons(), bounds or read_settings(reading.setting).bounds, at=at, tasks=reading.tasks_of
+                ), ()
         with self.store.writing(self.scope) as work:
-            plan = plan_refinement(work.lessons(), bounds or read_settings(work.setting).bounds, at=at)
+            plan = plan_refinement(work.lessons(), bounds or read_settings(work.setting).bounds, at=at, tasks=work.tasks_of)
             receipts = carry_out(work, plan, ids=self.ids, at=at).receipts if plan.operations else ()
         return plan, receipts
 
@@ -246,7 +303,9 @@ class Tenure:
             UnknownVersion: there is no such version.
         """
         with self.store.writing(self.scope) as work:
-            return roll_back(work, find_version(work, str(version)), ids=self.ids, at=self.clock.now(), author=author)
+            admitted = roll_back(work, find_version(work, str(version)), ids=self.ids, at=self.clock.now(), author=author)
+            raise_bounds(work, read_settings(work.setting))
+        return admitted
 
     def diff(self, before: int | str, after: int | str | None = None) -> Any:
         """How lessons differ between two versions; none for `after` is the newest."""
@@ -291,6 +350,7 @@ class Tenure:
     alearn = in_thread(learn)
     alearn_many = in_thread(learn_many)
     alearn_kept = in_thread(learn_kept)
+    aembed = in_thread(embed)
     aapply = in_thread(apply)
     arefine = in_thread(refine)
     arollback = in_thread(rollback)
@@ -504,23 +564,6 @@ class ActiveRun:
         await asyncio.to_thread(self._close, error)
 
 
-def open_store(url: str, clock: Clock | None = None) -> Store:
-    """The store at an address: `sqlite:///path`, or `memory://`.
-
-    Raises:
-        StoreError: the address is of no known kind, or the database cannot be opened.
-    """
-    if url.startswith("memory:"):
-        from tenure.stores.in_memory import InMemoryStore
-
-        return InMemoryStore(url)
-    if url.startswith("sqlite:"):
-        from tenure.stores.sqlite import open_sqlite
-
-        return open_sqlite(url, now=(clock or SystemClock()).now)
-    raise UserError(f"'{url}' is not a database address this Tenure knows. Use sqlite:///book.db, a file's path, or memory://")
-
-
 def scoped(name: str) -> str:
     """A scope with its tenant: a name of one part belongs to the tenant `local`."""
     return name if "/" in name else f"local/{name}"
@@ -548,41 +591,3 @@ def _verdict(success: object) -> bool | None:
         if success == plain:
             return plain
     raise UserError(f"success = {success!r:.80}: it is True, False or None.")
-
-
-def _open_model(
-    model: str | LanguageModel | None, base_url: str | None, settings: Settings, store: Store, scope: str, clock: Clock
-) -> LanguageModel | None:
-    if model is None:
-        model = settings.text("model") or None
-    if model is None:
-        return None
-    from tenure.providers.metering import Caps, MeteredModel
-
-    if isinstance(model, str):
-        from tenure.providers.models import open_model
-
-        model = open_model(model, base_url=base_url or settings.text("base_url") or None, api_key=settings.api_key)
-    elif isinstance(model, MeteredModel):
-        return model
-    usd = settings.text("spend.usd_per_day")
-    caps = Caps(
-        calls_per_run=settings.whole("spend.calls_per_run"),
-        tokens_per_run=settings.whole("spend.tokens_per_run"),
-        tokens_per_day=settings.whole("spend.tokens_per_day"),
-        usd_per_day=Decimal(usd) if usd else None,
-    )
-    return MeteredModel(model, caps, _StoredSpending(store), scope=scope, clock=clock)
-
-
-class _StoredSpending:
-    """What a scope spent, kept in its store."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def spent(self, scope: str, day: date | None) -> Usage:
-        return self._store.spent(scope, None if day is None else day.isoformat())
-
-    def record(self, scope: str, day: date, usage: Usage) -> None:
-        self._store.add_spending(scope, day.isoformat(), usage)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.architecture.source_files import PACKAGE, package_files, place, tree_of
 
-PURE = ("playbook", "governance", "ranking", "memory_tree")
+PURE = ("playbook", "governance", "excerpts", "fusion", "ranking", "terms", "memory_tree")
 CALLS = frozenset({"open", "print", "input", "exec", "eval", "breakpoint", "__import__"})
 METHODS = frozenset(
     {"now", "utcnow", "today", "fromtimestamp", "uuid1", "uuid4", "getenv", "read_text", "write_text", "read_bytes", "write_bytes"}

@@ -119,6 +119,16 @@ def test_rollback_joins_again_what_an_earlier_rollback_took_apart() -> None:
         assert seen(book) == joined
 
 
+def test_rollback_takes_an_imported_lesson_out_of_the_one_it_was_merged_into() -> None:
+    with open_trial() as book:
+        first = book.apply([Add("s", "a rule")]).receipts[0].id
+        before = everything(book)
+        book.apply([Add("s", "another rule", id="ctx-1")])
+        book.apply([Merge(("ctx-1",), first)])
+        book.rollback(1)
+        assert everything(book) == before
+
+
 ANY_OPERATION = st.tuples(
     st.sampled_from(["add", "update", "tally", "merge", "retire", "restore", "unmerge", "pin"]), st.integers(0, 5), st.integers(0, 5)
 )

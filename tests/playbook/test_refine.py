@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from tenure import Add, Bounds, Delta, Lesson, Merge, Pin, Playbook, Restore, Retire, Tally, apply, dumps, refine
 from tenure.playbook.delta import Operation
+from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.foreign import read_foreign
-from tenure.playbook.lessons import normalised
+from tenure.playbook.likeness import compare
 from tenure.playbook.refine import learned, plan_refinement, within
 from tenure.playbook.render import lesson_tokens
 from tests.playbook.opposites import DIFFERENT, EQUAL
@@ -59,7 +60,11 @@ def test_what_is_left_keeps_the_bounds_or_it_is_said_why_not(playbook: Playbook,
         crowded = {lesson.section for lesson in after.lessons if f"section '{lesson.section}'" in " ".join(plan.over)}
         for lesson in after.lessons:
             if lesson.section in crowded or any("tokens" in said for said in plan.over):
-                assert lesson.pinned or not learned(lesson)
+                assert lesson.pinned or not learned(lesson) or proven(lesson)
+
+
+def proven(lesson: Lesson) -> bool:
+    return usefulness(lesson.tallies, age_days=age_in_days(lesson, NOW)).proven
 
 
 @given(playbooks(), bounds)
@@ -71,6 +76,8 @@ def test_what_a_person_wrote_or_imported_or_pinned_is_never_evicted(playbook: Pl
         assert now is not None
         if lesson.pinned:
             assert (now.id, now.status) == (lesson.id, lesson.status)
+        elif proven(lesson):
+            assert now.live
         elif not learned(lesson):
             assert now.live
             assert now.pinned or not learned(now)
@@ -121,17 +128,11 @@ def test_refine_takes_any_playbook_and_leaves_it_as_it_is(history: History, boun
 
 @given(playbooks())
 def test_merged_lessons_have_equal_words(playbook: Playbook) -> None:
-    texts = {lesson.id: normalised(lesson.text) for lesson in playbook.lessons}
+    lessons = {lesson.id: lesson for lesson in playbook.lessons}
     for operation in refine(playbook, NO_BOUNDS, id="02", at=NOW).operations:
         assert isinstance(operation, Merge)
         for one in operation.ids:
-            assert _letters(texts[one]) == _letters(texts[operation.into])
-
-
-def _letters(text: str) -> str:
-    for dropped in ("please", "the"):
-        text = text.lower().replace(dropped, "")
-    return "".join(character for character in text if character.isalnum())
+            assert compare(lessons[one], lessons[operation.into]).relation == "same"
 
 
 def merges(*adds: Add) -> bool:
@@ -221,8 +222,8 @@ def test_old_counts_fade() -> None:
     playbook = fold(
         Playbook(),
         [
-            Delta("01", [Add("s", "old", id="x-1", author="extractive"), Tally("x-1", helpful=6)], at=old),
-            Delta("02", [Add("s", "new", id="x-2", author="extractive"), Tally("x-2", helpful=4)], at=new),
+            Delta("01", [Add("s", "old", id="x-1", author="extractive"), Tally("x-1", helpful=2)], at=old),
+            Delta("02", [Add("s", "new", id="x-2", author="extractive"), Tally("x-2", helpful=1)], at=new),
         ],
     )
     tight = Bounds(lessons_per_section=1)
@@ -252,6 +253,71 @@ def test_what_merged_lessons_have_together_decides_whether_they_stay() -> None:
         Add("s", text, id=name, author="extractive")
         for name, text in (("x-1", "Check units."), ("x-2", "Check units"), ("y-1", "Sum last."))
     ]
-    playbook = fold(Playbook(), [Delta("01", [*adds, Tally("x-1", helpful=3), Tally("x-2", helpful=3), Tally("y-1", helpful=4)])])
+    playbook = fold(
+        Playbook(), [Delta("01", [*adds, Tally("x-1", helpful=1), Tally("x-2", helpful=1), Tally("y-1", helpful=1, support=1)])]
+    )
     after = fold(playbook, [refine(playbook, Bounds(lessons_per_section=1), id="02")])
-    assert [(lesson.id, lesson.tallies.helpful) for lesson in after] == [("x-1", 6)]
+    assert [(lesson.id, lesson.tallies.helpful) for lesson in after] == [("x-1", 2)]
+
+
+# -- what is kept although a bound is passed -----------------------------------------------------------
+
+
+def test_proven_lessons_stay_and_that_is_said() -> None:
+    adds = [Add("s", f"lesson number {place}", id=f"x-{place}", author="extractive") for place in range(4)]
+    playbook = fold(Playbook(), [Delta("01", [*adds, *(Tally(add.id or "", helpful=9) for add in adds)])])
+    plan = plan_refinement(playbook.lessons, Bounds(lessons_per_section=2), at=NOW)
+    assert plan.evictions == ()
+    assert plan.over == ("section 's' stays at 4 lessons: the rest is pinned, proven, imported or written by a person",)
+
+
+def on_trial(size: int, *, old: int = 6) -> Playbook:
+    """Old active lessons that did some harm, then young provisional ones that hardly anybody saw."""
+    first = [Add("s", f"old number {place}", id=f"o-{place}", author="extractive") for place in range(old)]
+    late = [Add("s", f"new number {place}", id=f"n-{place}", author="extractive", status="provisional") for place in range(size)]
+    counts = [Tally(add.id or "", helpful=2, harmful=1) for add in first]
+    return fold(
+        Playbook(),
+        [Delta("01", [*first, *counts], at=NOW - timedelta(days=40)), Delta("02", late, at=NOW - timedelta(days=1))],
+    )
+
+
+def gone(playbook: Playbook, bounds: Bounds, at: datetime = NOW) -> list[str]:
+    return sorted(eviction.id for eviction in plan_refinement(playbook.lessons, bounds, at=at).evictions)
+
+
+def test_a_lesson_on_probation_has_its_chance_before_an_old_one_that_did_better() -> None:
+    assert gone(on_trial(2), Bounds(lessons_per_section=7)) == ["o-0", "o-1"]
+    later = NOW + timedelta(days=30)
+    assert gone(on_trial(2), Bounds(lessons_per_section=7), later) == ["n-0", "n-1"]
+
+
+def test_a_lesson_that_was_shown_often_or_did_harm_is_on_probation_no_longer() -> None:
+    shown = fold(on_trial(2), [Delta("03", [Tally("n-0", shown=3), Tally("n-1", harmful=1)], at=NOW)])
+    assert gone(shown, Bounds(lessons_per_section=7)) == ["n-0", "n-1"]
+
+
+def test_a_flood_of_new_lessons_pushes_out_neither_the_bound_nor_more_than_half_of_it() -> None:
+    after = set(gone(on_trial(40), Bounds(lessons_per_section=10)))
+    left = [lesson.id for lesson in on_trial(40).lessons if lesson.id not in after]
+    assert len(left) <= 10
+    assert sum(one.startswith("n-") for one in left) >= 5
+    every_one = plan_refinement(on_trial(40, old=0).lessons, Bounds(lessons_per_section=10), at=NOW)
+    assert 40 - len(every_one.evictions) <= 10
+    assert every_one.over == ()
+
+
+def test_the_token_bound_holds_under_a_flood_of_new_lessons() -> None:
+    bounds = Bounds(lessons_per_section=1000, tokens=150)
+    plan = plan_refinement(on_trial(40).lessons, bounds, at=NOW)
+    assert plan.tokens_after <= 150 < plan.tokens_before
+
+
+def test_every_eviction_says_what_it_frees_and_can_be_restored() -> None:
+    playbook = on_trial(2)
+    plan = plan_refinement(playbook.lessons, Bounds(lessons_per_section=7), at=NOW)
+    costs = {lesson.id: lesson_tokens(lesson) for lesson in playbook.lessons}
+    assert all(f"frees {costs[eviction.id]} tokens" in eviction.reason for eviction in plan.evictions)
+    after = fold(playbook, [Delta("03", plan.operations, at=NOW)])
+    back = fold(after, [Delta("04", [Restore(eviction.id) for eviction in plan.evictions], at=NOW)])
+    assert {lesson.id for lesson in back} == {lesson.id for lesson in playbook}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenure import Add, Delta, Evidence, Merge, Pin, Restore, Retire, Run, Step, Tally, Task, Update
-from tenure.playbook.render import brief_of
+from tenure.playbook.render import brief_of, lesson_tokens
 from tenure.ports import Store
 from tests.stores.contract import fresh_scope
 
@@ -116,3 +116,57 @@ def test_cases_like_a_question_come_with_their_tools_best_first(store: Store) ->
         assert hits[0].tools == {"refund"}
         assert look.cases_like([], limit=9) == []
         assert [hit.run for hit in look.cases_like(['"refund', "OR"], limit=9)] == ["r3", "r1"]
+
+
+def test_sharing_finds_lessons_that_hold_every_word_of_a_group(store: Store) -> None:
+    scope = fresh_scope()
+    with store.writing(scope) as work:
+        work.admit(
+            Delta(
+                "01",
+                [
+                    Add("s", "check units before summing", id="a-1"),
+                    Add("s", "check units", id="a-2", applies_when="summing lines"),
+                    Add("s", "check totals", id="a-3"),
+                    Add("s", "多币种发票按开票日汇率换算", id="a-4"),
+                    Add("s", "check units and retire", id="a-5"),
+                ],
+            )
+        )
+        work.admit(Delta("02", [Retire("a-5")]))
+    with store.reading(scope) as look:
+        assert [lesson.id for lesson in look.sharing([["check", "units"]], limit=9)] == ["a-1", "a-2"]
+        assert [lesson.id for lesson in look.sharing([["units", "summing"], ["totals"]], limit=9)] == ["a-1", "a-2", "a-3"]
+        assert [lesson.id for lesson in look.sharing([["汇率"]], limit=9)] == ["a-4"]
+        assert look.sharing([["units", "nowhere"]], limit=9) == []
+        assert look.sharing([], limit=9) == look.sharing([[]], limit=9) == look.sharing([['"', "("]], limit=9) == []
+        assert [lesson.id for lesson in look.sharing([['OR "units']], limit=9)] == []
+        assert len(look.sharing([["check"]], limit=2)) == 2
+    with store.reading(f"{scope}/below") as look:
+        assert look.sharing([["check"]], limit=9) == []
+
+
+def test_tasks_of_runs_are_the_same_by_key_or_by_text(store: Store) -> None:
+    scope = fresh_scope()
+    tasks = {"r1": Task(text="sort  prices"), "r2": Task(text="sort prices"), "r3": Task(text="other", key="task:7")}
+    with store.writing(scope) as work:
+        for name, task in tasks.items():
+            work.keep_run(Run(id=name, scope=scope, task=task), learned=False)
+    with store.reading(scope) as look:
+        assert look.tasks_of(["r1", "r2", "r3", "r4"]) == {"r1": "sort prices", "r2": "sort prices", "r3": "task:7"}
+        assert look.tasks_of([]) == {}
+
+
+@settings(max_examples=40, deadline=None)
+@given(deltas=st.lists(OPERATIONS, max_size=5))
+def test_sizes_say_what_the_live_lessons_say(store: Store, deltas: list[list[object]]) -> None:
+    scope = fresh_scope()
+    for number, operations in enumerate(deltas):
+        with store.writing(scope) as work:
+            work.admit(Delta(f"{number:03d}", operations, at="2026-01-05T08:00:00+00:00"))  # type: ignore[arg-type]
+    counted: dict[str, tuple[int, int]] = {}
+    with store.reading(scope) as look:
+        for lesson in look.lessons():
+            count, tokens = counted.get(lesson.section, (0, 0))
+            counted[lesson.section] = (count + 1, tokens + lesson_tokens(lesson))
+        assert look.sizes() == counted

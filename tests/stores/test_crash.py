@@ -18,6 +18,7 @@ from tenure.errors import DamagedStore, SchemaMismatch, StoreError, TenureError
 from tenure.playbook.delta import Add, Delta
 from tenure.playbook.notation import dumps
 from tenure.ports import Store
+from tenure.stores.migrations import HEAD
 from tenure.stores.sqlite import open_sqlite
 from tests.stores.contract import fold_ledger, look_at
 from tests.stores.processes import SCOPE, at_once
@@ -260,7 +261,7 @@ def untouched(path: Path, error: type[StoreError]) -> StoreError:
     return raised.value
 
 
-@pytest.mark.parametrize("revision", ["9999", "0002"])
+@pytest.mark.parametrize("revision", ["9999", f"{int(HEAD) + 1:04}"])
 def test_a_newer_schema_asks_for_a_newer_tenure(path: Path, revision: str) -> None:
     with_schema(path, revision)
     error = untouched(path, SchemaMismatch)

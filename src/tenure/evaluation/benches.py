@@ -3,9 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a bench is asked to do; each reads what concerns it.
+
+    Attributes:
+        data: the file or folder to measure on, or none.
+        questions: a second file, for benches whose questions stand apart from their data, or none.
+        budget: tokens of each context; none takes the bench's own.
+        seed: of random draws.
+        sizes: sizes to measure; empty takes the bench's own.
+        out: a folder for plots, or none.
+        params: anything else, by name, as text.
+    """
+
+    data: Path | None = None
+    questions: Path | None = None
+    budget: int | None = None
+    seed: int = 0
+    sizes: tuple[int, ...] = ()
+    out: Path | None = None
+    params: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,21 +40,55 @@ class Bench:
         measures: what it measures, in one sentence.
         needs_data: whether `--data` must be given.
         figures: what each figure of the result means, by its name.
-        run: takes the path (or none), budget and seed, and gives the result.
+        run: measures, and gives the result.
+        takes_folder: whether the data is a folder.
     """
 
     name: str
     measures: str
     needs_data: bool
     figures: Mapping[str, str]
-    run: Callable[[Path | None, int | None, int], dict[str, Any]]
+    run: Callable[[Asked], dict[str, Any]]
+    takes_folder: bool = False
 
 
-def _recurrence(data: Path | None, budget: int | None, seed: int) -> dict[str, Any]:
+def _recurrence(asked: Asked) -> dict[str, Any]:
     from tenure.evaluation.recurrence import BUDGET, run_recurrence
 
-    assert data is not None  # `needs_data` is checked by whoever runs it
-    return run_recurrence(data, budget=budget or BUDGET, seed=seed)
+    assert asked.data is not None  # `needs_data` is checked by whoever runs it
+    return run_recurrence(asked.data, budget=asked.budget or BUDGET, seed=asked.seed)
+
+
+def _prompt_cache(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.prompt_cache import run_prompt_cache
+
+    assert asked.data is not None
+    return run_prompt_cache(asked.data, seed=asked.seed, core_tokens=asked.budget)
+
+
+def _scale(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.scale import SIZES, run_scale
+
+    return run_scale(asked.sizes or SIZES, seed=asked.seed, out=asked.out)
+
+
+def _recall_locomo(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.recall_locomo import run_recall_locomo
+    from tenure.providers.embedding import open_embedder
+
+    assert asked.data is not None
+    return run_recall_locomo(asked.data, embedder=open_embedder(asked.params.get("embedder")))
+
+
+def _recall_memaware(asked: Asked) -> dict[str, Any]:
+    from tenure.errors import UserError
+    from tenure.evaluation.recall_memaware import run_recall_memaware
+    from tenure.providers.embedding import open_embedder
+
+    assert asked.data is not None
+    if asked.questions is None:
+        raise UserError("Bench 'recall-memaware' needs questions: tenure bench run recall-memaware --data DIR --questions FILE")
+    return run_recall_memaware(asked.data, asked.questions, embedder=open_embedder(asked.params.get("embedder")), seed=asked.seed)
 
 
 BENCHES: Mapping[str, Bench] = {
@@ -59,6 +116,78 @@ BENCHES: Mapping[str, Bench] = {
                 "unreadable": "places in the file that could not be read",
             },
             run=_recurrence,
+        ),
+        Bench(
+            name="prompt-cache",
+            measures="how much of the prompts sent a prefix cache can reuse while a playbook grows",
+            needs_data=True,
+            figures={
+                "steps": "prompts sent after the first",
+                "reuse_mean": "share of all tokens sent that were an unchanged prefix of the prompt before, 0 to 1",
+                "reuse_sectioned": "the same with counters in the text and new lessons put into their sections",
+                "rebuilds": "how often the core was made anew",
+                "tail_share_max": "the longest tail, as a share of the core",
+                "reuse_step_mean": "the share of a step, averaged over steps",
+                "tokens_sent": "tokens of all prompts",
+                "tokens_sectioned": "the same, laid out by section",
+                "updates": "lessons changed on the way",
+                "retirements": "lessons retired on the way",
+                "core_tokens": "cap on the core",
+                "seconds": "time for all of it",
+            },
+            run=_prompt_cache,
+        ),
+        Bench(
+            name="scale",
+            measures="what a playbook of 1,000, 10,000 and 100,000 lessons costs on disk",
+            needs_data=False,
+            figures={
+                "bare_commit_ms": "one row committed by sqlite3 alone, with the same settings",
+                "peak_mb": "most memory that any size took",
+                "sizes": "by number of lessons: medians of each step, by the clock and as processor time",
+                "apply_growth": "apply at the largest size, as a multiple of apply at the smallest",
+                "load": "other work on the machine, before and after",
+                "processors": "processors of the machine",
+            },
+            run=_scale,
+        ),
+        Bench(
+            name="recall-locomo",
+            measures="whether the turns of a long conversation that answer a question are among the first ten found",
+            needs_data=True,
+            figures={
+                "questions": "questions with an answer in the conversation",
+                "recall_at_5": "share of a question's evidence turns among the first five, averaged",
+                "recall_at_10": "the same among the first ten",
+                "mrr": "mean of 1 / rank of the first evidence turn",
+                "p50_ms": "median time of a search",
+                "by_category": "the same by kind of question",
+                "turns": "turns searched",
+                "left_out": "questions without an answer, not asked",
+                "embedder": "what made the vectors; none: keywords alone",
+                "note": "what went wrong on the way",
+            },
+            run=_recall_locomo,
+        ),
+        Bench(
+            name="recall-memaware",
+            measures="whether what is recalled of past sessions within a budget comes from the session that matters",
+            needs_data=True,
+            figures={
+                "questions": "questions asked",
+                "hit_3k": "share with an answer session in 3,000 tokens",
+                "hit_10k": "share with an answer session in 10,000 tokens",
+                "string_3k": "share with the words of the answer in 3,000 tokens",
+                "string_10k": "share with the words of the answer in 10,000 tokens",
+                "random_3k": "hit_3k of random turns",
+                "random_10k": "hit_10k of random turns",
+                "by_tier": "the same by difficulty",
+                "sessions": "sessions searched",
+                "embedder": "what made the vectors; none: keywords alone",
+                "note": "what went wrong on the way",
+            },
+            run=_recall_memaware,
+            takes_folder=True,
         ),
     )
 }

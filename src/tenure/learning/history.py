@@ -205,9 +205,9 @@ def _newcomers(goal: Playbook, now: Playbook) -> list[Operation]:
     found: list[Operation] = []
     for key in sorted(now.records):
         record = now.records[key]
-        if goal.record(key) is not None or record.admission is None or root_of(now, key) == key:
+        if goal.record(key) is not None or root_of(now, key) == key:
             continue
-        if is_held_by(now, key, record.admission.name):
+        if record.admission is not None and is_held_by(now, key, record.admission.name):
             # An import and its name are one: it cannot leave a name that was there before, only what it brought can.
             if record.tallies and goal.record(record.admission.name) is not None:
                 found.append(Tally(key, **{name: -getattr(record.tallies, name) for name in TALLY_NAMES}))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from tenure.governance.redaction import redact
+from tenure.learning.embedding import Question
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Lesson, short_ids
 from tenure.playbook.render import (
@@ -23,7 +24,7 @@ from tenure.playbook.render import (
     lesson_tokens,
 )
 from tenure.playbook.run import Run
-from tenure.ports import Reading
+from tenure.ports import Nearest, Reading
 from tenure.ranking import choose, estimate_tokens, query_words
 
 SMALL_BUDGET = 1_000
@@ -41,6 +42,9 @@ MOST_CANDIDATES = 100
 LIKE_CASES = 24
 """How many runs of like tasks say what a task will do."""
 
+VECTOR_SHARE = 0.15
+"""Weight of likeness by vectors beside that by words. More lets a weak embedder outvote the words; at this it never lost on any set."""
+
 UNSEEN_TOOL = 0.05
 """Chance that a task calls a tool which no like run called."""
 
@@ -54,6 +58,8 @@ SEEN_ONCE = 0.2
 """Added to how often a lesson's subject came up: what came once may come again."""
 
 FOR_THIS_TASK = "## for this task"
+
+NO_QUESTION = Question()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +93,8 @@ class Context:
         parts: estimated tokens of `core`, `tail`, `recall` and `cases`.
         why: one entry per lesson.
         core: the core to keep for the next context; none if this budget had no room for one.
+        search: how what resembles the task was found, such as `keywords`, or `keywords and vectors of NAME`.
+        notes: what did not work on the way, a sentence each.
         shown_as: each lesson's id as it stands in the text, by the full id.
     """
 
@@ -97,9 +105,11 @@ class Context:
     parts: dict[str, int]
     why: tuple[Why, ...] = ()
     core: Core | None = None
+    search: str = "keywords"
+    notes: tuple[str, ...] = ()
 
 
-def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: datetime) -> Context:
+def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: datetime, question: Question = NO_QUESTION) -> Context:
     """The context for a task.
 
     Cost follows what is shown and what the search finds, not the size of the playbook, except when a
@@ -111,11 +121,12 @@ def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: da
         budget: tokens in all; never passed.
         core_tokens: cap on the stable core.
         at: the present moment.
+        question: the task as a vector, where there is an embedder.
     """
     stable, lessons = _stable(reading, budget, core_tokens, at)
     text = stable.text if stable is not None else ""
     shown = set(stable.ids) if stable is not None else set()
-    outlook, found = look_out(reading, task)
+    outlook, found = look_out(reading, task, question)
     candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
     ids = short_ids([*shown, *candidates])
     chosen = _choose_recalled(
@@ -151,6 +162,8 @@ def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: da
         },
         why=tuple(why),
         core=stable.core if stable is not None else None,
+        search=outlook.search,
+        notes=_notes(question, lessons),
     )
 
 
@@ -162,11 +175,13 @@ class Outlook:
         words: likeness of lessons to the task by id, the best being 1.
         cases: likeness of kept runs' tasks to the task by run id, the best being 1.
         tools: by tool, the chance that the task calls it: its share among like runs.
+        search: how all this was found.
     """
 
     words: dict[str, float]
     cases: dict[str, float]
     tools: dict[str, float]
+    search: str = "keywords"
 
     def likeness(self, lesson: Lesson) -> float:
         """How much a lesson's subject resembles the task, 0 to 1: through the runs it came from, else through its words."""
@@ -183,28 +198,74 @@ class Outlook:
         return HABIT_CHANCE if kind == "sequence" else OTHER_CHANCE
 
 
-def look_out(reading: Reading, task: str) -> tuple[Outlook, list[Lesson]]:
+def look_out(reading: Reading, task: str, question: Question = NO_QUESTION) -> tuple[Outlook, list[Lesson]]:
     """What to expect of a task, and the lessons that may matter for it, from the scope and its parents."""
     query = query_words(task)
     hits = reading.search(query, limit=MOST_CANDIDATES)
-    best = max((hit.score for hit in hits), default=1.0)
     like = reading.cases_like(query, limit=LIKE_CASES)
+    near, near_cases, search = _near(reading, question, runs_too=not like)
+    best = max((hit.score for hit in hits), default=1.0)
     nearest = max((case.score for case in like), default=1.0)
-    weights = {case.run: case.score / nearest for case in like}
+    said = fused({hit.lesson.id: hit.score / best for hit in hits}, near)
+    fused_cases = fused({case.run: case.score / nearest for case in like}, near_cases)
+    weights = {run: fused_cases[run] for run in sorted(fused_cases, key=lambda run: (-fused_cases[run], run))[:LIKE_CASES]}
+    called = {**{one.id: one.tools for one in near_cases.hits}, **{case.run: case.tools for case in like}}
     total = sum(weights.values())
     tools: dict[str, float] = {}
-    for case in like:
-        for tool in case.tools:
-            tools[tool] = tools.get(tool, 0.0) + weights[case.run]
+    for run, weight in weights.items():
+        for tool in called[run]:
+            tools[tool] = tools.get(tool, 0.0) + weight
     outlook = Outlook(
-        words={hit.lesson.id: hit.score / best for hit in hits},
+        words=said,
         cases=weights,
         tools={tool: (weight + 0.2) / (total + 1.0) for tool, weight in tools.items()},
+        search=search,
     )
-    near = reading.near(list(weights), list(tools), limit=MOST_CANDIDATES)
+    resting = reading.near(list(weights), list(tools), limit=MOST_CANDIDATES)
     supported = reading.supported(limit=MOST_CANDIDATES // 2)
-    lessons = {lesson.id: lesson for lesson in (*(hit.lesson for hit in hits), *near, *supported)}
+    alike = (one.lesson for one in near.hits if one.lesson is not None)
+    lessons = {lesson.id: lesson for lesson in (*(hit.lesson for hit in hits), *alike, *resting, *supported)}
     return outlook, list(lessons.values())
+
+
+def _near(reading: Reading, question: Question, *, runs_too: bool) -> tuple[Nearest, Nearest, str]:
+    """Lessons and runs near the question's vector, and how they were looked for.
+
+    Runs are asked for only where no run shares a word with the task. Beside runs that do, those that are
+    near in meaning blur what the task will do: on airline tasks one lesson met 6 of 18 errors, not 10.
+    """
+    if question.vector is None:
+        return Nearest(), Nearest(), "keywords"
+    lessons = reading.nearest(question.vector, model=question.model, kind="lesson", limit=MOST_CANDIDATES)
+    runs = reading.nearest(question.vector, model=question.model, kind="run", limit=LIKE_CASES) if runs_too else Nearest()
+    if not lessons.compared and not runs.compared:
+        return lessons, runs, "keywords"
+    return lessons, runs, f"keywords, and vectors of {question.model} ({lessons.compared} lessons, {runs.compared} runs)"
+
+
+def fused(said: dict[str, float], near: Nearest) -> dict[str, float]:
+    """Likeness by words and by vectors as one, 0 to 1, by id.
+
+    Args:
+        said: likeness by words, 0 to 1.
+        near: likeness by vectors; counted from the least to the greatest cosine of all that were compared.
+            Nothing was compared: words alone count.
+    """
+    if not near.hits or near.hits[0].cosine <= near.lowest:
+        return dict(said)
+    spread = near.hits[0].cosine - near.lowest
+    both = {one: (1 - VECTOR_SHARE) * worth for one, worth in said.items()}
+    for hit in near.hits:
+        both[hit.id] = both.get(hit.id, 0.0) + VECTOR_SHARE * (hit.cosine - near.lowest) / spread
+    return both
+
+
+def _notes(question: Question, lessons: Mapping[str, Lesson]) -> tuple[str, ...]:
+    if question.failed:
+        return (question.failed,)
+    if question.model and question.vector is None and lessons:
+        return (f"Nothing here has vectors of {question.model} yet, so search was by keywords. Make them: tenure embed",)
+    return ()
 
 
 def _stable(reading: Reading, budget: int, core_tokens: int, at: datetime) -> tuple[Rendered | None, dict[str, Lesson]]:

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tenure.errors import UserError
+from tenure.learning.upkeep import raise_bounds
 from tenure.playbook.delta import Add, Delta, Receipt, Restore, Retire
+from tenure.playbook.likeness import Conflict, conflicts, read
 from tenure.ports import HeldChange, IdSource, Reading, Writing
+from tenure.settings import read_settings
 
 
 def held_changes(reading: Reading) -> tuple[HeldChange, ...]:
@@ -23,6 +26,17 @@ def held_changes(reading: Reading) -> tuple[HeldChange, ...]:
                 HeldChange(id=lesson.id, operation=operation, reason="it was admitted as held", author=lesson.author, at=lesson.created)
             )
     return tuple(sorted(waiting, key=lambda change: (change.at, change.id)))
+
+
+MOST_COMPARED = 5_000
+"""A review list looks for conflicts among at most so many lessons; refine, which may take its time, among all."""
+
+
+def conflicts_in(reading: Reading) -> tuple[Conflict, ...]:
+    """Live lessons of the scope that are alike in wording and differ in a fact; none are looked for in a very large scope."""
+    if sum(count for count, _ in reading.sizes().values()) > MOST_COMPARED:
+        return ()
+    return tuple(conflicts([read(lesson) for lesson in reading.lessons()]))
 
 
 def find_held(reading: Reading, named: str) -> HeldChange:
@@ -50,6 +64,7 @@ def approve(work: Writing, changes: Sequence[HeldChange], *, ids: IdSource, at: 
     note = f"approved {', '.join(change.id for change in changes)}"
     delta = Delta(ids.next(work.newest_delta_id()), operations, scope=work.scope, author=author, cause="review", at=at, note=note)
     admitted = work.admit(delta)
+    raise_bounds(work, read_settings(work.setting))
     _close(work, changes, "approved", f"{author} at {at.isoformat()}")
     return admitted.receipts
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tenure.playbook.delta import Delta
-from tenure.playbook.refine import Bounds, Plan, plan_refinement
+from tenure.learning.duplicates import duplicate_of
+from tenure.playbook.delta import Delta, Merge
+from tenure.playbook.refine import Bounds, Plan, learned, plan_refinement
 from tenure.ports import Admitted, IdSource, Reading, Writing
 from tenure.settings import Settings
+
+READ_WHOLE = 2_000
+"""While bounds are kept, a playbook of more lessons than this is not read as a whole between two runs: only what is new
+since the last time is looked up among all."""
 
 
 def refine_if_due(work: Writing, settings: Settings, *, ids: IdSource, at: datetime) -> str:
@@ -19,13 +24,33 @@ def refine_if_due(work: Writing, settings: Settings, *, ids: IdSource, at: datet
     every = settings.whole("refine.every")
     due = every > 0 and work.version() % every == 0
     bounds = settings.bounds
-    if not due and not _passed(work, bounds):
+    passed = _passed(work, bounds)
+    if not due and not passed:
         return ""
-    plan = plan_refinement(work.lessons(), bounds, at=at)
+    if not passed and sum(count for count, _ in work.sizes().values()) > READ_WHOLE:
+        plan = plan_for_new(work, since=work.version() - every)
+    else:
+        plan = plan_refinement(work.lessons(), bounds, at=at, tasks=work.tasks_of, review=False)
     if not plan.operations:
         return ""
     carry_out(work, plan, ids=ids, at=at)
     return describe(plan)
+
+
+def plan_for_new(reading: Reading, *, since: int) -> Plan:
+    """What refine would merge of the lessons that came after a version. Cost follows their number, not the playbook."""
+    merges: list[Merge] = []
+    gone: set[str] = set()
+    for lesson in reading.since(since):
+        found = duplicate_of(lesson, reading, tasks=reading.tasks_of)
+        if found is None or {lesson.id, found.lesson.id} & gone:
+            continue
+        goes, stays = (found.lesson, lesson) if found.likeness.keeps == lesson.id else (lesson, found.lesson)
+        if goes.pinned or (learned(stays) and not learned(goes)):
+            continue
+        gone |= {goes.id, stays.id}
+        merges.append(Merge((goes.id,), stays.id, reason=found.likeness.reason))
+    return Plan(merges=tuple(merges))
 
 
 def carry_out(work: Writing, plan: Plan, *, ids: IdSource, at: datetime, author: str = "refine") -> Admitted:

@@ -1,8 +1,8 @@
 """Grow and refine: what must go to keep a playbook in bounds, as a delta that can be undone.
 
-Texts are merged only where they say the same: equal words in the same order, equal numbers,
-identifiers, signs and negations, equal conditions. Wording alone is no ground for a merge: "smallest
-first" and "largest first" are alike and opposite.
+Texts are merged only where they say the same, with equal numbers, identifiers, signs, negations and
+conditions (see `likeness`). Wording alone is no ground for a merge: "smallest first" and "largest
+first" are alike and opposite; they are listed as a conflict.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from datetime import datetime
 from tenure.playbook.delta import Delta, Merge, Operation, Retire
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Lesson, Tallies, normalised
+from tenure.playbook.likeness import Conflict, Read, SourceTasks, conflicts, contained, read, same_groups, share_a_task
 from tenure.playbook.render import lesson_tokens
 from tenure.playbook.state import Playbook
 
@@ -28,11 +29,19 @@ class Bounds:
         lessons_per_section: cap on live lessons in one section.
         tokens: cap on the tokens of all live lessons of the scope.
         fill: the share of a bound that refine goes down to once it is passed, 0 to 1.
+        trial_shown, trial_days: a provisional lesson that was shown in fewer runs than this and is
+            younger than this is on probation: what can go instead goes first.
     """
 
     lessons_per_section: int = 200
     tokens: int = 40_000
     fill: float = 0.9
+    trial_shown: int = 3
+    trial_days: float = 14.0
+
+
+PROBATION_SHARE = 0.5
+"""Lessons on probation are spared in at most this share of a bound, so that a flood of new ones cannot push out what is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +50,14 @@ class Plan:
 
     Attributes:
         merges, evictions: the operations, each with its reason.
+        conflicts: lessons alike in wording that differ in a fact, for a person to look at.
         tokens_before, tokens_after: of the live lessons.
         over: sentences about bounds that stay passed because what is left is protected.
     """
 
     merges: tuple[Merge, ...] = ()
     evictions: tuple[Retire, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
     tokens_before: int = 0
     tokens_after: int = 0
     over: tuple[str, ...] = field(default=())
@@ -70,26 +81,35 @@ def refine(playbook: Playbook, bounds: Bounds | None = None, *, id: str, at: dat
     return Delta(id, plan.operations, author="refine", cause="refine", at=at)
 
 
-def plan_refinement(lessons: Sequence[Lesson], bounds: Bounds, *, at: datetime | None = None) -> Plan:
+def plan_refinement(
+    lessons: Sequence[Lesson], bounds: Bounds, *, at: datetime | None = None, tasks: SourceTasks | None = None, review: bool = True
+) -> Plan:
     """What refine would do to these live lessons, with reasons.
 
     Args:
         lessons: live lessons.
         bounds: caps.
         at: the present moment.
+        tasks: what makes the tasks of runs the same; lessons that say the same in other words are
+            merged only if they come from the same task, as far as that is known.
+        review: whether conflicts are looked for.
     """
-    merges = _merges(lessons, at)
+    merges, apart = _merges(lessons, at, tasks)
     joined = {one: merge.into for merge in merges for one in merge.ids}
+    targets = set(joined.values())
     counts: dict[str, Tallies] = {}
     for lesson in lessons:
         into = joined.get(lesson.id, lesson.id)
-        counts[into] = counts.get(into, Tallies()) + lesson.tallies
-    left = [replace(lesson, tallies=counts[lesson.id]) for lesson in lessons if lesson.id not in joined]
-    evictions, over = _evictions(left, bounds, at)
+        if into in targets:
+            counts[into] = counts.get(into, Tallies()) + lesson.tallies
+    left = [replace(lesson, tallies=counts[lesson.id]) if lesson.id in targets else lesson for lesson in lessons if lesson.id not in joined]
+    costs = {lesson.id: lesson_tokens(lesson) for lesson in lessons}
+    evictions, over = _evictions(left, bounds, at, costs)
     evicted = {eviction.id for eviction in evictions}
-    before = sum(map(lesson_tokens, lessons))
-    after = sum(lesson_tokens(lesson) for lesson in left if lesson.id not in evicted)
-    return Plan(merges=merges, evictions=evictions, tokens_before=before, tokens_after=after, over=over)
+    before = sum(costs.values())
+    after = sum(costs[lesson.id] for lesson in left if lesson.id not in evicted)
+    found = tuple(conflicts([one for one in apart if one.lesson.id not in evicted])) if review else ()
+    return Plan(merges=merges, evictions=evictions, conflicts=found, tokens_before=before, tokens_after=after, over=over)
 
 
 def within(lessons: Sequence[Lesson], bounds: Bounds) -> bool:
@@ -105,23 +125,50 @@ def learned(lesson: Lesson) -> bool:
     return lesson.author.startswith(("extractive", "model:"))
 
 
-def _merges(lessons: Sequence[Lesson], at: datetime | None) -> tuple[Merge, ...]:
-    alike: defaultdict[tuple[str, ...], list[Lesson]] = defaultdict(list)
-    for lesson in lessons:
-        alike[meaning_key(lesson)].append(lesson)
-    merges: list[Merge] = []
-    for same in alike.values():
-        # What stays: what is protected before what was learned, what is proven before what is not, then the most useful.
-        first, *others = sorted(
-            same, key=lambda one: (not one.pinned, learned(one), one.status != "active", -_lower(one, at), one.created, one.id)
-        )
-        others = [one for one in others if not one.pinned]
-        if not others:
+def _merges(lessons: Sequence[Lesson], at: datetime | None, tasks: SourceTasks | None) -> tuple[tuple[Merge, ...], list[Read]]:
+    """The merges, and the lessons that stay, read."""
+    reads = list(map(read, lessons))
+    into: dict[str, tuple[str, str]] = {}
+    for group in same_groups(reads):
+        into.update(_joined([one.lesson for one in group], at, tasks))
+    apart = [one for one in reads if one.lesson.id not in into]
+    for shorter, longer, said in contained(apart):
+        protected = shorter.lesson.pinned or (not learned(shorter.lesson) and learned(longer.lesson))
+        if not protected and (tasks is None or share_a_task(shorter.lesson, longer.lesson, tasks)):
+            into[shorter.lesson.id] = (longer.lesson.id, said.reason)
+    grouped: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for one, (_, reason) in into.items():
+        target = one
+        while target in into:
+            target = into[target][0]
+        grouped[target, reason].append(one)
+    merges = tuple(Merge(tuple(ids), target, reason=reason) for (target, reason), ids in sorted(grouped.items()))
+    return merges, [one for one in apart if one.lesson.id not in into]
+
+
+def _joined(same: Sequence[Lesson], at: datetime | None, tasks: SourceTasks | None) -> dict[str, tuple[str, str]]:
+    """What becomes of lessons with one normal form: each that goes, with what it goes into and why."""
+    # What stays: what is protected before what was learned, what is proven before what is not, then the most useful.
+    first, *others = sorted(
+        same, key=lambda one: (not one.pinned, learned(one), one.status != "active", -_lower(one, at), one.created, one.id)
+    )
+    said = meaning_key(first)
+    kept = [first]
+    found: dict[str, tuple[str, str]] = {}
+    waiting = [one for one in others if not one.pinned]
+    # Equal texts first: whom they bring with them decides which tasks a lesson comes from.
+    for one in sorted(waiting, key=lambda one: meaning_key(one) != said):
+        if normalised(one.text) == normalised(first.text):
+            reason = "the same text"
+        elif meaning_key(one) == said:
+            reason = "the same statement: equal words in the same order, equal figures, signs and conditions"
+        elif tasks is None or any(share_a_task(one, other, tasks) for other in kept):
+            reason = "the same statement in other words: every figure, name, sign and condition agrees"
+        else:
             continue
-        exact = all(normalised(one.text) == normalised(first.text) for one in others)
-        reason = "the same text" if exact else "the same statement: equal words in the same order, equal figures, signs and conditions"
-        merges.append(Merge(tuple(one.id for one in others), first.id, reason=reason))
-    return tuple(sorted(merges, key=lambda merge: merge.into))
+        kept.append(one)
+        found[one.id] = (first.id, reason)
+    return found
 
 
 _DROPPED = frozenset(("the", "please"))
@@ -166,38 +213,70 @@ def _lower(lesson: Lesson, at: datetime | None) -> float:
     return usefulness(lesson.tallies, age_days=age_in_days(lesson, at)).lower
 
 
-def _evictions(lessons: Sequence[Lesson], bounds: Bounds, at: datetime | None) -> tuple[tuple[Retire, ...], tuple[str, ...]]:
-    sure = {lesson.id: _lower(lesson, at) for lesson in lessons}
-    order = sorted((one for one in lessons if learned(one) and not one.pinned), key=lambda one: (sure[one.id], one.updated, one.id))
+def on_probation(lesson: Lesson, bounds: Bounds, at: datetime | None) -> bool:
+    """Whether a lesson has not had its chance yet: provisional, hardly shown, young, and nobody has said that it harms."""
+    t = lesson.tallies
+    return lesson.status == "provisional" and not t.harmful and t.shown < bounds.trial_shown and age_in_days(lesson, at) < bounds.trial_days
+
+
+def _spared(lessons: Sequence[Lesson], bounds: Bounds, at: datetime | None) -> set[str]:
+    """Ids of the lessons on probation that nothing else is kept in place of: the newest, in their share of the bounds."""
+    spared: set[str] = set()
+    taken: defaultdict[str, int] = defaultdict(int)
+    tokens = 0
+    waiting = (one for one in lessons if learned(one) and on_probation(one, bounds, at))
+    for one in sorted(waiting, key=lambda one: (one.created, one.id), reverse=True):
+        tokens += lesson_tokens(one)
+        taken[one.section] += 1
+        if taken[one.section] <= max(1, PROBATION_SHARE * bounds.lessons_per_section) and tokens <= PROBATION_SHARE * bounds.tokens:
+            spared.add(one.id)
+    return spared
+
+
+def _evictions(
+    lessons: Sequence[Lesson], bounds: Bounds, at: datetime | None, costs: Mapping[str, int]
+) -> tuple[tuple[Retire, ...], tuple[str, ...]]:
     sizes: defaultdict[str, int] = defaultdict(int)
     for lesson in lessons:
         sizes[lesson.section] += 1
+    total = sum(costs[lesson.id] for lesson in lessons)
+    crowded = {name for name, size in sizes.items() if size > bounds.lessons_per_section}
+    if not crowded and total <= bounds.tokens:
+        return (), ()
+    known = {lesson.id: usefulness(lesson.tallies, age_days=age_in_days(lesson, at)) for lesson in lessons}
+    free = [one for one in lessons if learned(one) and not one.pinned and not known[one.id].proven]
+    order = sorted(free, key=lambda one: (known[one.id].lower, one.updated, one.id))
+    spared = _spared(lessons, bounds, at)
     found: dict[str, Retire] = {}
-    # Sections first: what leaves them may be all that the tokens need.
-    crowded = {name: _goal(bounds.lessons_per_section, bounds.fill) for name, size in sizes.items() if size > bounds.lessons_per_section}
-    for lesson in order:
-        if lesson.section in crowded and sizes[lesson.section] > crowded[lesson.section]:
-            found[lesson.id] = _eviction(lesson, sure, f"section '{lesson.section}' holds more than {bounds.lessons_per_section} lessons")
-            sizes[lesson.section] -= 1
-    total = sum(lesson_tokens(lesson) for lesson in lessons if lesson.id not in found)
-    token_goal = _goal(bounds.tokens, bounds.fill) if total > bounds.tokens else total
-    for lesson in order:
-        if lesson.id not in found and total > token_goal:
-            found[lesson.id] = _eviction(lesson, sure, f"the scope holds more than {bounds.tokens} tokens")
-            total -= lesson_tokens(lesson)
-    rest = "the rest is pinned, imported or written by a person"
+
+    def take(lesson: Lesson, bound: str) -> int:
+        """Mark a lesson as evicted; the tokens that frees."""
+        t, cost = lesson.tallies, costs[lesson.id]
+        counts = f"{known[lesson.id].lower:.2f}: helpful {t.helpful}, harmful {t.harmful}, support {t.support}, shown {t.shown}"
+        trial = "; on probation, but all others are proven, pinned or not learned" if lesson.id in spared else ""
+        found[lesson.id] = Retire(lesson.id, f"{bound}; least sure to help ({counts}); frees {cost} tokens{trial}")
+        sizes[lesson.section] -= 1
+        return cost
+
+    # Sections first: what leaves them may be all that the tokens need. Lessons on probation go last, and no further than to the bound.
+    for trial in (False, True):
+        for lesson in order:
+            goal = bounds.lessons_per_section if trial else _goal(bounds.lessons_per_section, bounds.fill)
+            if lesson.section in crowded and (lesson.id in spared) == trial and sizes[lesson.section] > goal:
+                total -= take(lesson, f"section '{lesson.section}' holds more than {bounds.lessons_per_section} lessons")
+    passed = total > bounds.tokens
+    for trial in (False, True):
+        for lesson in order:
+            goal = bounds.tokens if trial else _goal(bounds.tokens, bounds.fill)
+            if passed and lesson.id not in found and (lesson.id in spared) == trial and total > goal:
+                total -= take(lesson, f"the scope holds more than {bounds.tokens} tokens")
+    rest = "the rest is pinned, proven, imported or written by a person"
     over = [
         f"section '{name}' stays at {sizes[name]} lessons: {rest}" for name in sorted(crowded) if sizes[name] > bounds.lessons_per_section
     ]
     if total > bounds.tokens:
         over.append(f"the scope stays at {total} tokens: {rest}")
     return tuple(found.values()), tuple(over)
-
-
-def _eviction(lesson: Lesson, sure: Mapping[str, float], bound: str) -> Retire:
-    t = lesson.tallies
-    counts = f"{sure[lesson.id]:.2f}: helpful {t.helpful}, harmful {t.harmful}, support {t.support}"
-    return Retire(lesson.id, f"{bound}; least sure to help ({counts})")
 
 
 def _goal(bound: int, fill: float) -> int:

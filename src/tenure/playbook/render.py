@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Brief, Lesson, short_ids
@@ -127,7 +128,7 @@ def brief_of(lesson: Lesson) -> Brief:
 
 def lesson_tokens(lesson: Lesson) -> int:
     """Estimated tokens of a lesson as a prompt shows it."""
-    return estimate_tokens(lesson_block(lesson)) + 1
+    return _tokens(lesson_block(lesson)) + 1
 
 
 def choose_core(briefs: Iterable[Brief], core_tokens: int, *, at: datetime | None = None) -> list[str]:
@@ -154,7 +155,7 @@ def build_core(
     """A core of these lessons, grouped by section.
 
     Usefulness decides membership only: what was shown before keeps its order within its section,
-    newcomers follow by age.
+    newcomers follow by age. Sections stand so that a cache can go on using what it has (see `_section_order`).
 
     Args:
         lessons: those chosen for it.
@@ -166,9 +167,36 @@ def build_core(
     for place, line in enumerate((*before.lines, *before.tail) if before is not None else ()):
         places.setdefault(line.id, place)
     ids = short_ids([*(lesson.id for lesson in lessons), *left_out])
-    ordered = sorted(lessons, key=lambda one: (one.section, places.get(one.id, len(places)), one.created, one.id))
-    lines = tuple(Line(id=one.id, section=one.section, text=lesson_block(one, ids[one.id])) for one in ordered)
+    sections: dict[str, list[Line]] = {}
+    for one in sorted(lessons, key=lambda one: (one.section, places.get(one.id, len(places)), one.created, one.id)):
+        sections.setdefault(one.section, []).append(Line(id=one.id, section=one.section, text=lesson_block(one, ids[one.id])))
+    lines = tuple(line for name in _section_order(sections, before) for line in sections[name])
     return _rendered(Core(lines=lines, left_out=left_out, version=version), reason)
+
+
+def _section_order(sections: Mapping[str, Sequence[Line]], before: Core | None) -> list[str]:
+    """The order of sections in a new core.
+
+    What a cache has of the last prompt ends where the first section changed, after the lines which
+    that section had. So sections keep their order up to that place; behind it they stand by size,
+    because the first of them is what the next rebuild can spare. Where a small section has come to
+    stand first, all of them are put in order of size, which costs one prompt.
+    """
+    sizes = {name: _size(lines) for name, lines in sections.items()}
+    by_size = sorted(sections, key=lambda name: (-sizes[name], name))
+    said: dict[str, list[str]] = {}
+    for line in before.lines if before is not None else ():
+        said.setdefault(line.section, []).append(line.text)
+    kept: list[str] = []
+    for name, texts in said.items():
+        if name not in sections:
+            break
+        kept.append(name)
+        if texts != [line.text for line in sections[name]]:
+            break
+    if kept and 2 * max(sizes[name] for name in kept) < sizes[by_size[0]]:
+        kept = []
+    return [*kept, *(name for name in by_size if name not in kept)]
 
 
 def continue_core(core: Core, shown: Mapping[str, Lesson], new: Sequence[Lesson]) -> Rendered | str:
@@ -206,7 +234,10 @@ def lesson_block(lesson: Lesson, shown_id: str | None = None) -> str:
 
 def defused(text: str) -> str:
     """A text that cannot be taken for structure: further lines marked, control characters visible, own tags broken."""
-    plain = text.strip().replace("\r\n", "\n").replace("\r", "\n")
+    plain = text.strip()
+    if plain.isprintable() and "<" not in plain:  # by far the most: one line that has nothing to defuse
+        return plain
+    plain = plain.replace("\r\n", "\n").replace("\r", "\n")
     plain = _CONTROL.sub(_visible, plain)
     return _OWN_TAG.sub("‹", plain).replace("\n", "\n  | ")
 
@@ -249,7 +280,13 @@ def _replacing(block: str) -> str:
 
 
 def _size(lines: Iterable[Line]) -> int:
-    return sum(estimate_tokens(line.text) for line in lines)
+    return sum(_tokens(line.text) for line in lines)
+
+
+@lru_cache(maxsize=4096)
+def _tokens(text: str) -> int:
+    # The same lines come again in every prompt: they are counted once.
+    return estimate_tokens(text)
 
 
 def _rendered(core: Core, reason: str) -> Rendered:

@@ -83,6 +83,8 @@ def context_json(context: Context) -> dict[str, Any]:
         "cases": list(context.cases),
         "parts": dict(context.parts),
         "why": [asdict(why) for why in context.why],
+        "search": context.search,
+        "notes": list(context.notes),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from sys import intern
 from typing import Any
 
 from tenure.playbook.delta import Delta
@@ -66,7 +67,14 @@ def lesson_from_json(text: str) -> Lesson:
     for name in ("tool_order", "merged"):
         if name in held:
             held[name] = tuple(held[name])
+    for name in _SHARED:
+        if name in held:
+            held[name] = intern(held[name])
     return Lesson(**held)
+
+
+_SHARED = ("section", "kind", "status", "author", "origin", "created", "updated")
+"""What many lessons have in common is held once, for those who read them all."""
 
 
 def run_to_json(run: Run) -> str:

@@ -20,16 +20,30 @@ from tenure.errors import StoreBusy
 from tenure.playbook.apply import apply, fold_in
 from tenure.playbook.delta import Delta
 from tenure.playbook.effects import lessons_after
-from tenure.playbook.lessons import STATUSES, Brief, Lesson
+from tenure.playbook.lessons import STATUSES, Brief, Lesson, normalised
 from tenure.playbook.records import Member, Record
 from tenure.playbook.render import Core, brief_of, lesson_tokens
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
-from tenure.ports import Admitted, CaseHit, FailedReply, HeldChange, Hit, LedgerEntry, Usage
+from tenure.ports import (
+    Admitted,
+    CaseHit,
+    Embedded,
+    FailedReply,
+    HeldChange,
+    Hit,
+    LedgerEntry,
+    Near,
+    Nearest,
+    Unembedded,
+    Usage,
+    VectorKind,
+)
 from tenure.ranking import words
 from tenure.stores.bm25 import Document, score
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.scopes import check_scope, parents
+from tenure.stores.vectors import Block, best, lesson_text, pack, run_text, text_hash, unpack
 
 WAIT_S = 60.0
 """How long a writer waits for another before it gives up, in seconds."""
@@ -53,10 +67,26 @@ class _Kept:
         return finished(self.run) and (self.learned is None or self.learned < len(self.run.steps))
 
 
+@dataclass(frozen=True, slots=True)
+class _VectorKey:
+    kind: VectorKind
+    id: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Vector:
+    """Packed numbers, and which text they are of."""
+
+    packed: bytes
+    text_hash: str
+
+
 _NO_LESSONS: HashTrieMap[str, Lesson] = HashTrieMap()
 _NO_LEDGER: HashTrieMap[int, LedgerEntry] = HashTrieMap()
 _NO_VERSIONS: HashTrieMap[str, int] = HashTrieMap()
 _NO_RUNS: HashTrieMap[str, _Kept] = HashTrieMap()
+_NO_VECTORS: HashTrieMap[_VectorKey, _Vector] = HashTrieMap()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +100,26 @@ class _Contents:
     versions: HashTrieMap[str, int] = _NO_VERSIONS
     newest_delta: str = ""
     runs: HashTrieMap[str, _Kept] = _NO_RUNS
+    vectors: HashTrieMap[_VectorKey, _Vector] = _NO_VECTORS
     held: Mapping[str, HeldChange] = field(default_factory=dict[str, HeldChange])
     failed: Mapping[str, FailedReply] = field(default_factory=dict[str, FailedReply])
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     core: Core | None = None
+
+    def embedded_text(self, kind: VectorKind, one: str) -> str | None:
+        """What of a live lesson or a kept run is embedded; none if it is not there."""
+        if kind == "lesson":
+            lesson = self.lessons.get(one)
+            return lesson_text(lesson) if lesson is not None and lesson.live else None
+        kept = self.runs.get(one)
+        return run_text(kept.run) if kept is not None else None
+
+    def valid_vectors(self) -> Iterator[tuple[_VectorKey, _Vector]]:
+        """Vectors whose texts are there as they were embedded."""
+        for key, vector in self.vectors.items():
+            said = self.embedded_text(key.kind, key.id)
+            if said is not None and text_hash(said) == vector.text_hash:
+                yield key, vector
 
     def by_arrival(self, *, newest_first: bool) -> list[_Kept]:
         """Kept runs in the order in which they came."""
@@ -155,6 +201,16 @@ class InMemoryReading:
             if lesson.live and (lesson.about.startswith(prefixes) or any(place.run in runs for place in lesson.evidence))
         ]
         return sorted(found, key=lambda lesson: (-lesson.tallies.support, lesson.id))[: max(limit, 0)]
+
+    def sharing(self, groups: Sequence[Sequence[str]], *, limit: int) -> Sequence[Lesson]:
+        """Live lessons of the scope that hold every word of at least one group of words. Cost follows their number."""
+        wanted = [{word for part in group for word in words(part)} for group in groups]
+        found = (
+            lesson
+            for lesson in self.lessons()
+            if any(group <= _read(f"{lesson.text}\n{lesson.applies_when}\n{lesson.avoid}").counts.keys() for group in wanted if group)
+        )
+        return list(found)[: max(limit, 0)]
 
     def inherited(self) -> Sequence[tuple[str, Lesson]]:
         """Live lessons of the parent scopes, nearest first."""
@@ -240,6 +296,11 @@ class InMemoryReading:
         """Ids of kept runs, newest first."""
         return [kept.run.id for kept in self._now.by_arrival(newest_first=True)[:limit]]
 
+    def tasks_of(self, runs: Collection[str]) -> Mapping[str, str]:
+        """What makes the tasks of kept runs the same, by run: the task's key, else its text."""
+        kept = {one: self._now.runs[one].run.task for one in runs if one in self._now.runs}
+        return {one: task.key or normalised(task.text) for one, task in kept.items()}
+
     def learned_steps(self, run_id: str) -> int | None:
         """How many steps of a run were learned from; none if it was never learned, 0 if it had none to learn from."""
         kept = self._now.runs.get(run_id)
@@ -260,6 +321,48 @@ class InMemoryReading:
         scores = score(wanted, [_read(run.task.text) for run in runs])
         hits = [CaseHit(run=run.id, score=worth, tools=tools_called(run)) for run, worth in zip(runs, scores, strict=True) if worth > 0]
         return sorted(hits, key=lambda hit: -hit.score)[: max(limit, 0)]
+
+    def unembedded(self, model: str, *, dimension: int = 0, limit: int = 64) -> Sequence[Unembedded]:
+        """Live lessons and kept runs of the scope without a vector of a model, lessons first. Cost follows their number."""
+        there = {
+            (key.kind, key.id)
+            for key, vector in self._now.valid_vectors()
+            if key.model == model and (not dimension or len(vector.packed) in (0, 4 * dimension))
+        }
+        names: list[tuple[VectorKind, str]] = [("lesson", lesson.id) for lesson in self.lessons()]
+        names += [("run", kept.run.id) for kept in self._now.by_arrival(newest_first=False)]
+        found: list[Unembedded] = []
+        for kind, one in names:
+            text = self._now.embedded_text(kind, one) if (kind, one) not in there else None
+            if text is not None:
+                found.append(Unembedded(kind=kind, id=one, text=text, text_hash=text_hash(text)))
+        return found[: max(limit, 0)]
+
+    def nearest(self, vector: Sequence[float], *, model: str, kind: VectorKind = "lesson", limit: int = 100) -> Nearest:
+        """Live lessons of the scope and its parents, or kept runs of the scope, whose vectors are nearest to one."""
+        question = pack(vector)
+        if not question or limit < 1:
+            return Nearest()
+        there = [
+            (contents, Near(id=key.id, cosine=0.0, scope=scope), kept.packed)
+            for scope, contents in ((self._scope, self._now), *(self._above if kind == "lesson" else ()))
+            for key, kept in sorted(contents.valid_vectors(), key=lambda pair: pair[0].id)
+            if (key.kind, key.model, len(kept.packed)) == (kind, model, len(question))
+        ]
+        block = Block(range(len(there)), b"".join(packed for _, _, packed in there), len(vector))
+        found, lowest, compared = best([block], unpack(question), most=limit)
+        hits: list[Near] = []
+        for place, cosine in found:
+            contents, near, _ = there[place]
+            if kind == "lesson":
+                hits.append(replace(near, cosine=cosine, lesson=contents.lessons[near.id]))
+            else:
+                hits.append(replace(near, cosine=cosine, tools=tools_called(contents.runs[near.id].run)))
+        return Nearest(hits=tuple(sorted(hits, key=lambda near: (-near.cosine, near.id))), lowest=lowest, compared=compared)
+
+    def vector_counts(self) -> Mapping[str, int]:
+        """How many lessons and runs of the scope have a vector, by model."""
+        return dict(sorted(Counter(key.model for key, _ in self._now.valid_vectors()).items()))
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
         """Ids of finished runs that were kept but not learned from, oldest first."""
@@ -365,6 +468,27 @@ class InMemoryWriting(InMemoryReading):
     def drop_failed_reply(self, failed_id: str) -> None:
         """Forget a reply that has been dealt with."""
         self._now = replace(self._now, failed={one: failed for one, failed in self._now.failed.items() if one != failed_id})
+
+    def put_vectors(self, model: str, vectors: Sequence[Embedded]) -> int:
+        """Store vectors of a model whose texts are still the ones they were made from; how many were."""
+        kept = self._now.vectors
+        stored = 0
+        for one in vectors:
+            said = self._now.embedded_text(one.kind, one.id)
+            if said is not None and text_hash(said) == one.text_hash:
+                kept = kept.insert(_VectorKey(one.kind, one.id, model), _Vector(pack(one.vector), one.text_hash))
+                stored += 1
+        self._now = replace(self._now, vectors=kept)
+        return stored
+
+    def drop_vectors(self, *, but: str) -> int:
+        """Remove the vectors of all models but one; how many there were."""
+        kept = self._now.vectors
+        dropped = sum(1 for key, _ in self._now.valid_vectors() if key.model != but)
+        for key in [key for key in kept if key.model != but]:
+            kept = kept.remove(key)
+        self._now = replace(self._now, vectors=kept)
+        return dropped
 
     def keep_core(self, core: Core) -> None:
         """Keep the core that was shown."""

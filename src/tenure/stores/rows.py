@@ -5,7 +5,7 @@ Values are kept as JSON in `body` where only Tenure reads them, as columns where
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Index, Integer, MetaData, PrimaryKeyConstraint, Table, Text, UniqueConstraint
+from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, MetaData, PrimaryKeyConstraint, Table, Text, UniqueConstraint, text
 
 metadata = MetaData(
     naming_convention={
@@ -75,6 +75,15 @@ lessons = Table(
     Index(None, "tenant", "scope", "came"),
     Index(None, "tenant", "scope", "about"),
     Index(None, "tenant", "scope", "status"),
+    Index("ix_lessons_support", "tenant", "scope", text("support DESC"), "id"),
+)
+
+sizes = _scoped(
+    "sizes",
+    Column("section", Text, nullable=False),
+    Column("lessons", Integer, nullable=False),  # live ones
+    Column("tokens", Integer, nullable=False),  # estimated, of the live ones
+    PrimaryKeyConstraint("tenant", "scope", "section"),
 )
 
 ledger = _scoped(
@@ -198,4 +207,21 @@ spending = _scoped(
     Column("cost_usd", Text, nullable=False),  # decimal, as text: exact however small
     Column("priced", Boolean, nullable=False),  # false once a call had no known price
     PrimaryKeyConstraint("tenant", "scope", "day"),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("n", Integer, primary_key=True, autoincrement=True),  # rises with every vector stored, and is never used again
+    Column("tenant", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("kind", Text, nullable=False),  # lesson or run
+    Column("id", Text, nullable=False),  # of the lesson or run
+    Column("model", Text, nullable=False),
+    Column("dimension", Integer, nullable=False),  # 0 where the model has no vector for the text
+    Column("text_hash", Text, nullable=False),
+    Column("vector", LargeBinary, nullable=False),  # little-endian single precision, length 1
+    UniqueConstraint("tenant", "scope", "kind", "id", "model"),
+    Index(None, "tenant", "scope", "kind", "model", "dimension", "n"),
+    sqlite_autoincrement=True,
 )

@@ -14,14 +14,15 @@ from sqlalchemy import Connection, and_, bindparam, func, or_, select
 
 from tenure.governance import ledger as chain
 from tenure.playbook.apply import apply
-from tenure.playbook.lessons import Brief, Lesson, Tallies
+from tenure.playbook.lessons import Brief, Lesson, Tallies, normalised
 from tenure.playbook.notation import assemble, record_from_json
 from tenure.playbook.records import Member, Record, read_lesson, root_of
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
-from tenure.ports import CaseHit, FailedReply, HeldChange, Hit, LedgerEntry
-from tenure.stores import codec, rows
+from tenure.ports import CaseHit, FailedReply, HeldChange, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
+from tenure.stores import codec, rows, sql_vectors
+from tenure.stores.prepared import fetch_among
 from tenure.stores.scopes import parents, tenant
 
 LIVE = ("provisional", "active")
@@ -30,7 +31,7 @@ LIVE = ("provisional", "active")
 _AT_ONCE = 500
 
 
-def _some(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+def portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     """Ids in portions that a statement can hold."""
     return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
 
@@ -40,6 +41,14 @@ class Dialect(Protocol):
 
     def put_words(self, connection: Connection, row: int, wall: int, lesson: Lesson, asked: str) -> None:
         """Make a lesson searchable in place of what was there; a lesson that is not live stops being so."""
+        ...
+
+    def put_all_words(self, connection: Connection, wall: int, said: Sequence[tuple[int, Lesson, str, bool]]) -> None:
+        """`put_words` for many lessons: row, lesson, the tasks it came from, and whether something may be there already."""
+        ...
+
+    def find_sharing(self, connection: Connection, wall: int, groups: Sequence[Sequence[str]], limit: int) -> Sequence[int]:
+        """Rows of live lessons inside the wall that hold every word of at least one of the groups."""
         ...
 
     def find_words(self, connection: Connection, walls: Sequence[int], query: Sequence[str], limit: int) -> Sequence[tuple[int, float]]:
@@ -52,6 +61,11 @@ class Dialect(Protocol):
 
     def find_tasks(self, connection: Connection, wall: int, query: Sequence[str], limit: int) -> Sequence[tuple[int, float]]:
         """Rows of runs inside the wall whose task holds words of a query, with scores above 0, best first."""
+        ...
+
+    @property
+    def matrices(self) -> sql_vectors.Matrices:
+        """Vectors that were read, kept for the next question."""
         ...
 
     def salt(self) -> str:
@@ -69,7 +83,10 @@ class SqlReading:
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
         self._connection, self._scope, self._dialect = connection, scope, dialect
         self._wall = {"tenant": tenant(scope), "scope": scope}
+        self._where = {f"where_{name}": value for name, value in self._wall.items()}
         self._records: dict[str, Record | None] = {}
+        self._groups: dict[str, tuple[Member, ...]] = {}
+        self._pointing: dict[str, frozenset[str]] = {}
         self._settings: dict[str, str] | None = None
 
     @property
@@ -94,19 +111,66 @@ class SqlReading:
     def record(self, key: str) -> Record | None:
         """The record under an id."""
         if key not in self._records:
-            body = self._one(rows.records.c.body, key=key)
-            self._records[key] = None if body is None else record_from_json(body)
+            self._look_up_records((key,))
         return self._records[key]
 
     def group(self, group: str) -> tuple[Member, ...]:
         """The members of a group of equal texts."""
-        t = rows.records
-        found = self._rows(t.c.delta_id, t.c.key, t.c.imported, group_key=group)
-        return tuple(sorted(Member(delta_id, key, bool(imported)) for delta_id, key, imported in found))
+        if group not in self._groups:
+            self._look_up_groups((group,))
+        return self._groups[group]
 
     def pointing(self, key: str) -> Iterable[str]:
         """Keys of records whose pointer register names this id."""
-        return frozenset(self._rows(rows.records.c.key, points_to=key).scalars())
+        if key not in self._pointing:
+            self._look_up_pointing((key,))
+        return self._pointing[key]
+
+    def _look_ahead(self, keys: Iterable[str], groups: Iterable[str]) -> None:
+        """Fetch records, groups and pointers, and what they lead to, in a few statements instead of one for each."""
+        wanted, grouped = set(keys), set(groups)
+        while wanted or grouped:
+            self._look_up_records(wanted)
+            self._look_up_pointing(wanted)
+            records = [record for key in wanted if (record := self._records[key]) is not None]
+            grouped |= {record.admission.group for record in records if record.admission is not None}
+            self._look_up_groups(grouped)
+            near = {one for key in wanted for one in self._pointing[key]}
+            near.update(member.key for group in grouped for member in self._groups[group])
+            for record in records:
+                near.update(claim.key for claim in record.claims)
+                pointer = record.registers.get("pointer")
+                near.add(pointer.value if pointer is not None and pointer.value else "")
+                near.add(record.admission.name if record.admission is not None else "")
+            wanted = {key for key in near if key and (key not in self._records or key not in self._pointing)}
+            grouped = set()
+
+    def _look_up_records(self, keys: Iterable[str]) -> None:
+        unknown = [key for key in keys if key not in self._records]
+        t = rows.records
+        for some in portions(unknown):
+            self._records.update(dict.fromkeys(some))
+            for key, body in fetch_among(self._connection, (t.c.key, t.c.body), self._wall, "key", some):
+                self._records[key] = record_from_json(body)
+
+    def _look_up_groups(self, groups: Iterable[str]) -> None:
+        unknown = [group for group in groups if group not in self._groups]
+        t = rows.records
+        for some in portions(unknown):
+            found: dict[str, list[Member]] = {group: [] for group in some}
+            columns = (t.c.group_key, t.c.delta_id, t.c.key, t.c.imported)
+            for group, delta_id, key, imported in fetch_among(self._connection, columns, self._wall, "group_key", some):
+                found[group].append(Member(delta_id, key, bool(imported)))
+            self._groups.update((group, tuple(sorted(members))) for group, members in found.items())
+
+    def _look_up_pointing(self, keys: Iterable[str]) -> None:
+        unknown = [key for key in keys if key not in self._pointing]
+        t = rows.records
+        for some in portions(unknown):
+            found: dict[str, set[str]] = {key: set() for key in some}
+            for target, key in fetch_among(self._connection, (t.c.points_to, t.c.key), self._wall, "points_to", some):
+                found[target].add(key)
+            self._pointing.update((key, frozenset(some)) for key, some in found.items())
 
     def holds(self, delta_id: str) -> bool:
         """Whether a delta is part of the state."""
@@ -163,7 +227,7 @@ class SqlReading:
         """The scope's lessons with these ids, whatever their status."""
         t = rows.lessons
         found: dict[str, Lesson] = {}
-        for some in _some(sorted(ids)):
+        for some in portions(sorted(ids)):
             for lesson_id, body in self._connection.execute(select(t.c.id, t.c.body).where(self._mine(t), t.c.id.in_(some))):
                 found[lesson_id] = codec.lesson_from_json(body)
         return found
@@ -177,19 +241,53 @@ class SqlReading:
     def supported(self, *, limit: int) -> Sequence[Lesson]:
         """Live lessons of the scope and its parents, those that most runs support first."""
         t = rows.lessons
-        inside = (t.c.tenant == tenant(self._scope), t.c.scope.in_((self._scope, *parents(self._scope))), t.c.status.in_(LIVE))
-        wanted = select(t.c.body).where(*inside).order_by(t.c.support.desc(), t.c.id).limit(limit)
-        return [codec.lesson_from_json(body) for body in self._connection.execute(wanted).scalars()]
+        found: list[Lesson] = []
+        for scope in (self._scope, *parents(self._scope)):  # one by one, because the index is in their order
+            wanted = select(t.c.body).where(t.c.tenant == tenant(scope), t.c.scope == scope, t.c.status.in_(LIVE))
+            bodies = self._connection.execute(wanted.order_by(t.c.support.desc(), t.c.id).limit(limit)).scalars()
+            found += map(codec.lesson_from_json, bodies)
+        return sorted(found, key=_best_supported)[: max(limit, 0)]
 
     def near(self, runs: Collection[str], tools: Collection[str], *, limit: int) -> Sequence[Lesson]:
         """Live lessons that rest on these runs or are about errors of these tools, best supported first."""
         t, s = rows.lessons, rows.sources
         chain_of_scopes = (self._scope, *parents(self._scope))
         inside = (t.c.tenant == tenant(self._scope), t.c.scope.in_(chain_of_scopes), t.c.status.in_(LIVE))
-        resting = select(s.c.lesson_id).where(s.c.tenant == tenant(self._scope), s.c.scope == t.c.scope, s.c.run_id.in_(list(runs)))
-        named = [and_(t.c.about >= f"tool-error:{tool}:", t.c.about < f"tool-error:{tool};") for tool in tools]  # ';' follows ':'
-        wanted = select(t.c.body).where(*inside, or_(t.c.id.in_(resting), *named)).order_by(t.c.support.desc(), t.c.id).limit(limit)
-        return [codec.lesson_from_json(body) for body in self._connection.execute(wanted).scalars()]
+        # Apart, because each of the two has an index and their union has none.
+        wanted = []
+        if runs:
+            resting = and_(s.c.tenant == t.c.tenant, s.c.scope == t.c.scope, s.c.lesson_id == t.c.id)
+            of_runs = select(t.c.id, t.c.scope, t.c.support).join(s, resting).where(s.c.tenant == tenant(self._scope))
+            wanted.append(of_runs.where(*inside, s.c.scope.in_(chain_of_scopes), s.c.run_id.in_(list(runs))).distinct())
+        if tools:
+            # ';' follows ':'
+            named = [and_(t.c.about >= f"tool-error:{tool}:", t.c.about < f"tool-error:{tool};") for tool in tools]
+            wanted.append(select(t.c.id, t.c.scope, t.c.support).where(*inside, or_(*named)))
+        if not wanted:
+            return []
+        found = {
+            (lesson_id, scope): support
+            for one in wanted
+            for lesson_id, scope, support in self._connection.execute(one.order_by(t.c.support.desc(), t.c.id).limit(limit))
+        }
+        best = sorted(found, key=lambda one: (-found[one], *one))[: max(limit, 0)]
+        lessons: list[Lesson] = []
+        for scope in {scope for _, scope in best}:
+            ids = [lesson_id for lesson_id, of in best if of == scope]
+            bodies = select(t.c.body).where(t.c.tenant == tenant(scope), t.c.scope == scope, t.c.id.in_(ids))
+            lessons += map(codec.lesson_from_json, self._connection.execute(bodies).scalars())
+        return sorted(lessons, key=_best_supported)
+
+    def sharing(self, groups: Sequence[Sequence[str]], *, limit: int) -> Sequence[Lesson]:
+        """Live lessons of the scope that hold every word of at least one group of words."""
+        wall = self._one(rows.scopes.c.n)
+        wanted = [list(group) for group in groups if group]
+        if wall is None or not wanted:
+            return []
+        found = list(self._dialect.find_sharing(self._connection, wall, wanted, limit))
+        t = rows.lessons
+        bodies = fetch_among(self._connection, (t.c.body,), self._wall, "n", found) if found else ()
+        return sorted((codec.lesson_from_json(body) for (body,) in bodies), key=lambda lesson: lesson.id)
 
     def inherited(self) -> Sequence[tuple[str, Lesson]]:
         """Live lessons of the parent scopes, nearest first."""
@@ -327,6 +425,15 @@ class SqlReading:
         t = rows.runs
         return list(self._connection.execute(select(t.c.id).where(self._mine(t)).order_by(t.c.arrived.desc()).limit(limit)).scalars())
 
+    def tasks_of(self, runs: Collection[str]) -> Mapping[str, str]:
+        """What makes the tasks of kept runs the same, by run: the task's key, else its text."""
+        t = rows.runs
+        found: dict[str, str] = {}
+        for some in portions(sorted(runs)):
+            for run_id, key, body in fetch_among(self._connection, (t.c.id, t.c.task_key, t.c.body), self._wall, "id", some):
+                found[run_id] = key or normalised(str(json.loads(body)["task"]["text"]))
+        return found
+
     def learned_steps(self, run_id: str) -> int | None:
         """How many steps of a run were learned from; none if it was never learned, 0 if it had none to learn from."""
         found = self._rows(rows.runs.c.learned, id=run_id).one_or_none()
@@ -367,6 +474,24 @@ class SqlReading:
             ).scalars()
         )
 
+    # -- vectors --------------------------------------------------------------------------------------
+
+    def unembedded(self, model: str, *, dimension: int = 0, limit: int = 64) -> Sequence[Unembedded]:
+        """Live lessons and kept runs of the scope without a vector of a model, lessons first."""
+        return sql_vectors.unembedded(self._connection, self._scope, model, dimension=dimension, limit=limit)
+
+    def nearest(self, vector: Sequence[float], *, model: str, kind: VectorKind = "lesson", limit: int = 100) -> Nearest:
+        """Live lessons of the scope and its parents, or kept runs of the scope, whose vectors are nearest to one."""
+        scopes = (self._scope, *parents(self._scope)) if kind == "lesson" else (self._scope,)
+        return sql_vectors.nearest(self._connection, scopes, vector, model=model, kind=kind, limit=limit, matrices=self._matrices())
+
+    def _matrices(self) -> sql_vectors.Matrices | None:
+        return self._dialect.matrices
+
+    def vector_counts(self) -> Mapping[str, int]:
+        """How many lessons and runs of the scope have a vector, by model."""
+        return sql_vectors.counts(self._connection, self._scope)
+
     # -- the rest ------------------------------------------------------------------------------------
 
     def held(self, *, state: str = "open") -> Sequence[HeldChange]:
@@ -385,9 +510,9 @@ class SqlReading:
 
     def sizes(self) -> Mapping[str, tuple[int, int]]:
         """Live lessons and their estimated tokens by section."""
-        t = rows.lessons
-        wanted = select(t.c.section, func.count(), func.sum(t.c.tokens)).where(self._mine(t), t.c.status.in_(("provisional", "active")))
-        return {section: (count, int(tokens)) for section, count, tokens in self._connection.execute(wanted.group_by(t.c.section))}
+        t = rows.sizes
+        found = self._rows(t.c.section, t.c.lessons, t.c.tokens)
+        return {section: (count, tokens) for section, count, tokens in found if count}
 
     def core(self) -> Core | None:
         """The core last shown."""
@@ -426,3 +551,7 @@ def _selection(columns: tuple[Any, ...], where: tuple[str, ...]) -> Any:
     """A select of columns of one table, for one scope and equal values; values come in when it is executed."""
     table = columns[0].table
     return select(*columns).where(*(table.c[name] == bindparam(name) for name in ("tenant", "scope", *where)))
+
+
+def _best_supported(lesson: Lesson) -> tuple[int, str]:
+    return (-lesson.tallies.support, lesson.id)

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
 
 from tenure.governance import ledger as chain
 from tenure.playbook.apply import fold_in
-from tenure.playbook.delta import Delta
+from tenure.playbook.delta import Add, Delta, Merge
 from tenure.playbook.effects import lessons_after
-from tenure.playbook.lessons import Lesson
+from tenure.playbook.lessons import Lesson, lesson_id, section_name, text_digest
 from tenure.playbook.notation import record_to_json
-from tenure.playbook.records import Record
+from tenure.playbook.records import Record, group_key
 from tenure.playbook.render import Core, lesson_tokens
 from tenure.playbook.run import Run
-from tenure.ports import Admitted, FailedReply, HeldChange
-from tenure.stores import codec, rows
+from tenure.playbook.wellformed import operation_problem
+from tenure.ports import Admitted, Embedded, FailedReply, HeldChange
+from tenure.stores import codec, rows, sql_vectors
 from tenure.stores.growth import finished, grown, tools_called
-from tenure.stores.sql_reading import Dialect, SqlReading
+from tenure.stores.prepared import change, fetch, fetch_among, put
+from tenure.stores.sql_reading import LIVE, Dialect, SqlReading, portions
+from tenure.stores.vectors import lesson_text
 
 SOURCE_TASKS_INDEXED = 8
 """How many of the tasks a lesson came from are searchable with it."""
@@ -35,32 +39,84 @@ def _change(table: Any, where: tuple[str, ...], values: tuple[str, ...]) -> Any:
     return update(table).where(*conditions).values({name: bindparam(name) for name in values})
 
 
-_WRITER = select(rows.installation.c.writer)
+@lru_cache(maxsize=16)
+def _removal(table: Any) -> Any:
+    return delete(table).where(table.c.n == bindparam("where_n"))
+
+
+def _growth() -> Any:
+    t = rows.sizes
+    mine = [t.c[name] == bindparam(f"where_{name}") for name in ("tenant", "scope", "section")]
+    return update(t).where(*mine).values(lessons=t.c.lessons + bindparam("more"), tokens=t.c.tokens + bindparam("heavier"))
+
+
+_GROWTH = _growth()
+_RECORD_VALUES = ("body", "group_key", "imported", "delta_id", "points_to")
+_LESSON_VALUES = (
+    "status",
+    "section",
+    "about",
+    "pinned",
+    "created",
+    "updated",
+    "helpful",
+    "harmful",
+    "neutral",
+    "support",
+    "tokens",
+    "body",
+)
+
+
+def _head() -> Any:
+    """The installation, and the head of its chain in a scope where it has one."""
+    i, h = rows.installation, rows.ledger_heads
+    mine = and_(h.c.writer == i.c.writer, h.c.tenant == bindparam("tenant"), h.c.scope == bindparam("scope"))
+    return select(i.c.writer, h.c.count, h.c.digest).select_from(i.outerjoin(h, mine))
+
+
+_HEAD = _head()
 
 
 class SqlWriting(SqlReading):
-    """A transaction on one scope (see `ports.Writing`)."""
+    """A transaction on one scope (see `ports.Writing`).
+
+    What a delta needs is fetched in portions before it is folded in, and what it changes is written a
+    table at a time: a statement costs about as much as the algebra of one operation.
+    """
 
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
         super().__init__(connection, scope, dialect)
         t = rows.scopes
-        found = self._one(t.c.n)
-        self._scope_row = int(found if found is not None else self._insert(t, {"version": 0}).inserted_primary_key[0])
+        found = self._rows(t.c.n, t.c.version).one_or_none()
+        if found is None:
+            self._scope_row, self._version = int(self._insert(t, {"version": 0}).inserted_primary_key[0]), 0
+        else:
+            self._scope_row, self._version = int(found.n), int(found.version)
+
+    def version(self) -> int:
+        """Arrival number of the newest delta. No other writer can change it while this transaction runs."""
+        return self._version
 
     def admit(self, delta: Delta) -> Admitted:
         """Put a delta into the scope's playbook and ledger."""
-        change = fold_in(self, delta)
-        if not change.effective:
-            return Admitted(receipts=change.receipts)
-        lessons = lessons_after(self, change)
-        self._put_records(change.records)
+        self._look_ahead(*_named_in(delta))
+        done = fold_in(self, delta)
+        if not done.effective:
+            return Admitted(receipts=done.receipts)
+        self._look_ahead(done.records, done.groups)
+        lessons = lessons_after(self, done)
+        self._put_records(done.records)
+        self._groups.update(done.groups)
+        self._pointing.update(done.pointers)
         self._put_lessons(lessons)
-        return Admitted(receipts=change.receipts, version=self._append(replace(delta, scope=self._scope)))
+        return Admitted(receipts=done.receipts, version=self._append(replace(delta, scope=self._scope)))
 
     def _put_records(self, changed: Mapping[str, Record]) -> None:
         t = rows.records
-        known = set(self._connection.execute(select(t.c.key).where(self._mine(t), t.c.key.in_(list(changed)))).scalars())
+        self._look_up_records(changed)
         new: list[dict[str, object]] = []
+        old: list[dict[str, object]] = []
         for key, record in changed.items():
             admission, pointer = record.admission, record.registers.get("pointer")
             values: dict[str, object] = {
@@ -70,50 +126,75 @@ class SqlWriting(SqlReading):
                 "delta_id": admission.delta if admission is not None else None,
                 "points_to": pointer.value if pointer is not None else None,
             }
-            if key in known:
-                self._update(t, {"key": key}, values)
-            else:
+            if self._records[key] is None:
                 new.append({**self._wall, "key": key, **values})
+            else:
+                old.append({**self._where, "where_key": key, **values})
             self._records[key] = record
-        if new:
-            self._connection.execute(insert(t), new)
+        change(self._connection, _change(t, ("tenant", "scope", "key"), _RECORD_VALUES), old)
+        put(self._connection, t, new)
 
     def _put_lessons(self, changed: Mapping[str, Lesson | None]) -> None:
         t = rows.lessons
+        columns = (t.c.id, t.c.n, t.c.status, t.c.section, t.c.tokens, t.c.body)
         before = {
-            row.id: row for row in self._connection.execute(select(t.c.id, t.c.n, t.c.body).where(self._mine(t), t.c.id.in_(list(changed))))
+            row.id: row
+            for some in portions(list(changed))
+            for row in map(_Before._make, fetch_among(self._connection, columns, self._wall, "id", some))
         }
-        for lesson_id, lesson in changed.items():
-            row = before.get(lesson_id)
+        was = {one: codec.lesson_from_json(row.body) for one, row in before.items()}
+        sizes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+        new: list[dict[str, object]] = []
+        old: list[dict[str, object]] = []
+        gone: list[str] = []
+        for one, lesson in changed.items():
+            row = before.get(one)
+            if row is not None and row.status in LIVE:
+                _count(sizes[row.section], -1, row.tokens)
             if lesson is None:
-                if row is not None:
-                    gone = codec.lesson_from_json(row.body)
-                    self._dialect.put_words(self._connection, row.n, self._scope_row, replace(gone, status="retired"), "")
-                    self._connection.execute(delete(t).where(t.c.n == row.n))
+                gone += [one] if row is not None else []
                 continue
-            values = {
-                "status": lesson.status,
-                "section": lesson.section,
-                "about": lesson.about,
-                "pinned": lesson.pinned,
-                "created": lesson.created,
-                "updated": lesson.updated,
-                "helpful": lesson.tallies.helpful,
-                "harmful": lesson.tallies.harmful,
-                "neutral": lesson.tallies.neutral,
-                "support": lesson.tallies.support,
-                "tokens": lesson_tokens(lesson),
-                "body": codec.lesson_to_json(lesson),
-            }
+            values = _lesson_row(lesson)
+            if lesson.live:
+                _count(sizes[lesson.section], 1, int(str(values["tokens"])))
             if row is None:
-                n = self._insert(t, {"id": lesson_id, "came": self.version() + 1, **values}).inserted_primary_key[0]
+                new.append({**self._wall, "id": one, "came": self._version + 1, **values})
             else:
-                n = row.n
-                self._connection.execute(_change(t, ("n",), tuple(values)), {"where_n": n, **values})
-            before_it = None if row is None else codec.lesson_from_json(row.body)
-            if before_it is None or _searchable(before_it) != _searchable(lesson):
-                self._dialect.put_words(self._connection, n, self._scope_row, lesson, self._asked(lesson))
-            self._keep_sources(lesson, before_it)
+                old.append({"where_n": row.n, **values})
+        change(self._connection, _change(t, ("n",), _LESSON_VALUES), old)
+        put(self._connection, t, new)
+        if gone:
+            self._dialect.put_all_words(
+                self._connection, self._scope_row, [(before[one].n, replace(was[one], status="retired"), "", True) for one in gone]
+            )
+            change(self._connection, _removal(t), [{"where_n": before[one].n} for one in gone])
+        places = {one: row.n for one, row in before.items()}
+        for some in portions([str(one["id"]) for one in new]):
+            places.update((one, n) for one, n in fetch_among(self._connection, (t.c.id, t.c.n), self._wall, "id", some))
+        kept = {one: lesson for one, lesson in changed.items() if lesson is not None}
+        said = [
+            (places[one], lesson, self._asked(lesson), one in was)
+            for one, lesson in kept.items()
+            if one not in was or _searchable(was[one]) != _searchable(lesson)
+        ]
+        if said:
+            self._dialect.put_all_words(self._connection, self._scope_row, said)
+        for one, lesson in kept.items():
+            self._keep_sources(lesson, was.get(one))
+        stale = [one for one in was if _embedded(was[one]) not in (None, _embedded(changed[one]))]
+        sql_vectors.drop_stale(self._connection, self._scope, "lesson", stale)
+        self._keep_sizes({section: (by[0], by[1]) for section, by in sizes.items() if by != [0, 0]})
+
+    def _keep_sizes(self, changed: Mapping[str, tuple[int, int]]) -> None:
+        """Add to the sizes of sections, so that nobody has to count lessons to know them."""
+        if not changed:
+            return
+        t = rows.sizes
+        known = set(self._rows(t.c.section).scalars()) if len(changed) > 1 else {*([self._one(t.c.section, section=next(iter(changed)))])}
+        old = [{**self._where, "where_section": one, "more": by[0], "heavier": by[1]} for one, by in changed.items() if one in known]
+        new = [{**self._wall, "section": one, "lessons": by[0], "tokens": by[1]} for one, by in changed.items() if one not in known]
+        change(self._connection, _GROWTH, old)
+        put(self._connection, t, new)
 
     def _keep_sources(self, lesson: Lesson, before: Lesson | None) -> None:
         known = {place.run for place in before.evidence} if before is not None else set()
@@ -131,37 +212,38 @@ class SqlWriting(SqlReading):
         return "\n".join(str(json.loads(body)["task"]["text"])[:2000] for body in bodies)
 
     def _append(self, delta: Delta) -> int:
-        writer = self._connection.execute(_WRITER).scalar_one()
-        h = rows.ledger_heads
-        head = self._rows(h.c.count, h.c.digest, writer=writer).one_or_none()
-        count, previous = (int(head.count), str(head.digest)) if head is not None else (0, "")
+        ((writer, counted, last),) = fetch(self._connection, _HEAD, self._wall)
+        count, previous = int(counted or 0), str(last or "")
         sealed = chain.seal(codec.storable_delta(delta), lambda _: self._dialect.salt())
         digest = chain.chain(previous, sealed.payload)
-        version = self.version() + 1
-        self._insert(
+        version = self._version + 1
+        put(
+            self._connection,
             rows.ledger,
-            {
-                "version": version,
-                "writer": writer,
-                "seq": count + 1,
-                "delta_id": delta.id,
-                "delta_key": delta.key,
-                "payload": sealed.payload,
-                "previous": previous,
-                "digest": digest,
-                "recorded": self._dialect.now(),
-            },
+            [
+                {
+                    **self._wall,
+                    "version": version,
+                    "writer": writer,
+                    "seq": count + 1,
+                    "delta_id": delta.id,
+                    "delta_key": delta.key,
+                    "payload": sealed.payload,
+                    "previous": previous,
+                    "digest": digest,
+                    "recorded": self._dialect.now(),
+                }
+            ],
         )
-        if sealed.texts:
-            self._connection.execute(
-                insert(rows.ledger_texts),
-                [{**self._wall, "digest": one.digest, "version": version, "salt": one.salt, "text": one.text} for one in sealed.texts],
-            )
-        if head is None:
-            self._insert(h, {"writer": writer, "count": 1, "digest": digest})
+        texts = [{**self._wall, "digest": one.digest, "version": version, "salt": one.salt, "text": one.text} for one in sealed.texts]
+        put(self._connection, rows.ledger_texts, texts)
+        if counted is None:
+            self._insert(rows.ledger_heads, {"writer": writer, "count": 1, "digest": digest})
         else:
-            self._update(h, {"writer": writer}, {"count": count + 1, "digest": digest})
-        self._connection.execute(_change(rows.scopes, ("n",), ("version",)), {"where_n": self._scope_row, "version": version})
+            heads = _change(rows.ledger_heads, ("tenant", "scope", "writer"), ("count", "digest"))
+            change(self._connection, heads, [{**self._where, "where_writer": writer, "count": count + 1, "digest": digest}])
+        change(self._connection, _change(rows.scopes, ("n",), ("version",)), [{"where_n": self._scope_row, "version": version}])
+        self._version = version
         return version
 
     def keep_run(self, run: Run, *, learned: bool) -> None:
@@ -169,7 +251,10 @@ class SqlWriting(SqlReading):
         t = rows.runs
         kept = self._rows(t.c.steps, t.c.learned, t.c.tools, t.c.body, id=run.id).one_or_none()
         if kept is not None:
-            run = grown(codec.run_from_json(kept.body, scope=self._scope), run)
+            earlier = codec.run_from_json(kept.body, scope=self._scope)
+            run = grown(earlier, run)
+            if run.task.text != earlier.task.text:
+                sql_vectors.drop_stale(self._connection, self._scope, "run", [run.id])
         have = int(kept.steps) if kept is not None else 0
         total = max(have, len(run.steps))
         values = {
@@ -200,8 +285,8 @@ class SqlWriting(SqlReading):
 
     def _search_by_task_of(self, run_id: str) -> None:
         """Lessons that came before the run they rest on can be found by its task from now on."""
-        for lesson_id in self._rows(rows.sources.c.lesson_id, run_id=run_id).scalars().all():
-            row = self._rows(rows.lessons.c.n, rows.lessons.c.body, id=lesson_id).one_or_none()
+        for resting in self._rows(rows.sources.c.lesson_id, run_id=run_id).scalars().all():
+            row = self._rows(rows.lessons.c.n, rows.lessons.c.body, id=resting).one_or_none()
             if row is not None:
                 lesson = codec.lesson_from_json(row.body)
                 self._dialect.put_words(self._connection, row.n, self._scope_row, lesson, self._asked(lesson))
@@ -238,6 +323,17 @@ class SqlWriting(SqlReading):
         """Forget a reply that has been dealt with."""
         self._connection.execute(delete(rows.failed_replies).where(self._mine(rows.failed_replies, id=failed_id)))
 
+    def put_vectors(self, model: str, vectors: Sequence[Embedded]) -> int:
+        """Store vectors of a model whose texts are still the ones they were made from; how many were."""
+        return sql_vectors.put(self._connection, self._scope, model, vectors)
+
+    def drop_vectors(self, *, but: str) -> int:
+        """Remove the vectors of all models but one; how many there were."""
+        return sql_vectors.drop_others(self._connection, self._scope, but)
+
+    def _matrices(self) -> None:
+        """None: what a transaction reads before it ends may be undone, and must not be kept for others."""
+
     def keep_core(self, core: Core) -> None:
         """Keep the core that was shown."""
         self._replace(rows.cores, {}, body=codec.core_to_json(core))
@@ -265,6 +361,62 @@ class SqlWriting(SqlReading):
     def _replace(self, table: Any, key: Mapping[str, object], **values: object) -> None:
         if self._update(table, key, values) == 0:
             self._insert(table, {**key, **values})
+
+
+class _Before(NamedTuple):
+    """A lesson's row before a delta."""
+
+    id: str
+    n: int
+    status: str
+    section: str
+    tokens: int
+    body: str
+
+
+def _named_in(delta: Delta) -> tuple[set[str], set[str]]:
+    """The ids and the groups of equal texts that a delta will ask for."""
+    keys: set[str] = set()
+    groups: set[str] = set()
+    for op in delta.operations:
+        if operation_problem(op):
+            continue
+        if isinstance(op, Add):
+            section = section_name(op.section, op.kind or "strategy")
+            keys.update(filter(None, (op.id, lesson_id(delta.id, section, op.text, 0))))
+            groups.add(group_key(section, text_digest(op.text)))
+        elif isinstance(op, Merge):
+            keys.update((*op.ids, op.into))
+        else:
+            keys.add(op.id)
+    return keys, groups
+
+
+def _lesson_row(lesson: Lesson) -> dict[str, object]:
+    return {
+        "status": lesson.status,
+        "section": lesson.section,
+        "about": lesson.about,
+        "pinned": lesson.pinned,
+        "created": lesson.created,
+        "updated": lesson.updated,
+        "helpful": lesson.tallies.helpful,
+        "harmful": lesson.tallies.harmful,
+        "neutral": lesson.tallies.neutral,
+        "support": lesson.tallies.support,
+        "tokens": lesson_tokens(lesson),
+        "body": codec.lesson_to_json(lesson),
+    }
+
+
+def _count(size: list[int], lessons: int, tokens: int) -> None:
+    size[0] += lessons
+    size[1] += lessons * tokens
+
+
+def _embedded(lesson: Lesson | None) -> str | None:
+    """The text that the lesson's vectors are of; none where it has none."""
+    return lesson_text(lesson) if lesson is not None and lesson.live else None
 
 
 def _searchable(lesson: Lesson) -> tuple[object, ...]:

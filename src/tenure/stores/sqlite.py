@@ -22,8 +22,10 @@ from tenure.playbook.lessons import Lesson
 from tenure.ports import Usage
 from tenure.ranking import words
 from tenure.stores import migrations, rows
+from tenure.stores.prepared import change
 from tenure.stores.scopes import check_scope, tenant
 from tenure.stores.sql_reading import SqlReading
+from tenure.stores.sql_vectors import Matrices
 from tenure.stores.sql_writing import SqlWriting
 
 BUSY_S = 60.0
@@ -37,22 +39,47 @@ DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 
 _DAMAGE = ("file is not a database", "malformed", "file is encrypted")
 
+_DROP_WORDS = text("DELETE FROM lessons_words WHERE rowid = :row")
+_PUT_WORDS = text("INSERT INTO lessons_words (rowid, wall, said, asked) VALUES (:row, :wall, :said, :asked)")
+_SHARING = text("SELECT rowid FROM lessons_words WHERE lessons_words MATCH :match ORDER BY rowid LIMIT :limit")
+
 
 class SqliteDialect:
     """What is SQLite's own: FTS5 for words, os.urandom for salts."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
+        self.matrices = Matrices()
 
     def put_words(self, connection: Connection, row: int, wall: int, lesson: Lesson, asked: str) -> None:
         """Make a lesson searchable in place of what was there."""
-        connection.execute(text("DELETE FROM lessons_words WHERE rowid = :row"), {"row": row})
-        if lesson.live:
-            said = " ".join(words(f"{lesson.text}\n{lesson.applies_when}\n{lesson.avoid}"))
-            connection.execute(
-                text("INSERT INTO lessons_words (rowid, wall, said, asked) VALUES (:row, :wall, :said, :asked)"),
-                {"row": row, "wall": f"wall{wall}", "said": said, "asked": " ".join(words(asked))},
-            )
+        self.put_all_words(connection, wall, [(row, lesson, asked, True)])
+
+    def put_all_words(self, connection: Connection, wall: int, said: Sequence[tuple[int, Lesson, str, bool]]) -> None:
+        """`put_words` for many lessons, in two statements."""
+        old = [{"row": row} for row, _, _, known in said if known]
+        change(connection, _DROP_WORDS, old)
+        new = [
+            {
+                "row": row,
+                "wall": f"wall{wall}",
+                "said": " ".join(words(f"{lesson.text}\n{lesson.applies_when}\n{lesson.avoid}")),
+                "asked": " ".join(words(asked)),
+            }
+            for row, lesson, asked, _ in said
+            if lesson.live
+        ]
+        change(connection, _PUT_WORDS, new)
+
+    def find_sharing(self, connection: Connection, wall: int, groups: Sequence[Sequence[str]], limit: int) -> Sequence[int]:
+        """Rows that hold every word of at least one of the groups. Not ranked: that would cost more than finding them."""
+        quoted = [" AND ".join(f'"{word}"' for part in group for word in words(part)) for group in groups]
+        any_of = " OR ".join(f"({one})" for one in quoted if one)
+        if not any_of:
+            return []
+        match = f"(said : ({any_of})) AND (wall : wall{wall})"
+        found = connection.execute(_SHARING, {"match": match, "limit": limit}).scalars()
+        return [int(row) for row in found]
 
     def put_task(self, connection: Connection, row: int, wall: int, asked: str) -> None:
         """Make a run searchable by its task's input."""
@@ -277,6 +304,30 @@ def library() -> tuple[str, bool]:
         return sqlite3.sqlite_version, ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
     finally:
         connection.close()
+
+
+def bare_commits_ms(path: Path, *, times: int = 50) -> list[float]:
+    """What a commit of one row costs with nothing around it, under the settings of a store; milliseconds, one by one.
+
+    Args:
+        path: of a database that is made for it.
+        times: how many commits.
+    """
+    connection = sqlite3.connect(path, isolation_level=None)
+    taken: list[float] = []
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("CREATE TABLE one (n INTEGER PRIMARY KEY, said TEXT)")
+        for _ in range(times):
+            began = time.perf_counter()
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("INSERT INTO one (said) VALUES ('a row')")
+            connection.execute("COMMIT")
+            taken.append((time.perf_counter() - began) * 1000)
+    finally:
+        connection.close()
+    return taken
 
 
 def _path(url: str) -> Path | None:

@@ -43,5 +43,5 @@ def test_what_a_person_wrote_is_never_evicted_and_that_is_said(cli: Cli, folder:
     cli("apply", write_operations(folder, *({"op": "ADD", "section": "s", "text": f"Lesson {number}"} for number in range(4))))
     cli("config", "set", "bounds.lessons_per_section", "2")
     answer = cli("refine")
-    assert "section 's' stays at 4 lessons: the rest is pinned, imported or written by a person" in answer.err
+    assert "section 's' stays at 4 lessons: the rest is pinned, proven, imported or written by a person" in answer.err
     assert len(cli("show", "--json").json["lessons"]) == 4

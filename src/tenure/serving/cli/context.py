@@ -52,6 +52,8 @@ def context(
         terminal.document({**context_json(found), "scope": book.scope})
         return OK
     terminal.text(found.text)
+    for note in found.notes:
+        terminal.warn(note)
     if not found.text and not empty:
         terminal.say(f"Nothing fits this task within the budget. Give it more tokens: {request.command('context TASK --budget 2000')}")
     elif empty:
@@ -82,5 +84,6 @@ def _explain(request: Request, found: Context) -> None:
     request.terminal.text(
         "Chosen by both figures, by how often the matter came up in runs like this one, and by length. core: pinned, then the surest."
     )
+    request.terminal.text(f"What resembles the task was found by {found.search}.")
     if found.cases:
         request.terminal.text(f"Whole runs in it: {', '.join(map(one_line, found.cases))}")

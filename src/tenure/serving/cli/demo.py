@@ -45,7 +45,8 @@ def demo(
     A small finance desk in this process; no key, no network, nothing is kept. The agent is scripted and says so.
     """
     from tenure.evaluation.demo import run_demo
-    from tenure.wiring import Tenure, open_store
+    from tenure.opening import open_store
+    from tenure.wiring import Tenure
 
     terminal = request.terminal
     agent = _agent(model, base_url)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from tenure.errors import TenureError, UserError
-from tenure.serving.cli import bench, context, demo, exchange, history, learning, playbook, review, settings
+from tenure.serving.cli import bench, context, demo, exchange, history, learning, playbook, review, settings, vectors
 from tenure.serving.cli.output import Terminal
 from tenure.serving.cli.request import FAILED, INTERRUPTED, MISUSED, OK, Request
 from tenure.serving.cli.verbs import Colour, Db, Json, Scope, VerbGroup, overlaid
@@ -25,7 +25,7 @@ GROUPS = {
     "Learn": ("demo", "learn", "context"),
     "Look": ("status", "show", "log", "diff", "blame"),
     "Change": ("apply", "import", "export", "refine", "review", "rollback"),
-    "Set up": ("config", "doctor", "version", "bench"),
+    "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
 
@@ -147,7 +147,7 @@ def root(
     return OK
 
 
-for verbs in (demo, learning, context, playbook, exchange, history, review, settings, bench):
+for verbs in (demo, learning, context, playbook, exchange, history, review, settings, vectors, bench):
     verbs.register(app)
 
 

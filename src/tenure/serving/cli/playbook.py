@@ -130,7 +130,8 @@ def refine(
     """Merge duplicates, and keep the playbook in its bounds.
 
     Lessons that say the same become one; where a bound is passed, the least useful are retired: only learned ones, and
-    none that is pinned. All of it is one delta that can be rolled back.
+    none that is pinned or proven. All of it is one delta that can be rolled back. Lessons that are alike in wording and
+    differ in a fact are listed, and left as they are.
     """
     with request.reading() if dry_run else request.writing() as book:
         plan, receipts = book.refine(dry_run=dry_run)
@@ -142,6 +143,7 @@ def refine(
             {
                 "merges": [{"ids": list(merge.ids), "into": merge.into, "reason": merge.reason} for merge in plan.merges],
                 "evictions": [{"id": eviction.id, "reason": eviction.reason} for eviction in plan.evictions],
+                "conflicts": [{"ids": list(conflict.ids), "reason": conflict.reason} for conflict in plan.conflicts],
                 "tokens_before": plan.tokens_before,
                 "tokens_after": plan.tokens_after,
                 "over": list(plan.over),
@@ -289,7 +291,8 @@ def _show_receipts(request: Request, receipts: Sequence[tuple[str, Receipt]], ve
 
 def _ids_of(plan: Plan) -> list[str]:
     merged = [one for merge in plan.merges for one in (*merge.ids, merge.into)]
-    return list(dict.fromkeys([*merged, *(eviction.id for eviction in plan.evictions)]))
+    alike = [one for conflict in plan.conflicts for one in conflict.ids]
+    return list(dict.fromkeys([*merged, *(eviction.id for eviction in plan.evictions), *alike]))
 
 
 def _show_plan(request: Request, plan: Plan, lessons: dict[str, Lesson], version: int | None, *, dry_run: bool) -> None:
@@ -309,6 +312,10 @@ def _show_plan(request: Request, plan: Plan, lessons: dict[str, Lesson], version
             Column(title="why", wraps=True),
         ]
         terminal.table(columns, rows)
+    if plan.conflicts:
+        from tenure.serving.cli.review import show_conflicts
+
+        show_conflicts(terminal, plan.conflicts, {one: lesson.text for one, lesson in lessons.items()})
     for sentence in plan.over:
         terminal.warn(sentence)
     if not rows:

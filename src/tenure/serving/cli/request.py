@@ -84,8 +84,9 @@ class Request:
 
     @contextmanager
     def _opened(self, url: str) -> Iterator[Tenure]:
+        from tenure.opening import open_store
         from tenure.settings import default_scope
-        from tenure.wiring import Tenure, open_store, scoped
+        from tenure.wiring import Tenure, scoped
 
         # Without `Tenure.open`, which also opens the model: loading its library takes longer than the whole command.
         with Tenure(open_store(url), scoped(default_scope(self.scope))) as book:

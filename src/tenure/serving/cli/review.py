@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +16,7 @@ from tenure.serving.cli.verbs import add_group, add_verb
 if TYPE_CHECKING:
     from tenure.playbook.delta import Operation
     from tenure.playbook.lessons import Evidence
+    from tenure.playbook.likeness import Conflict
     from tenure.ports import HeldChange, Reading
 
 Named = Annotated[
@@ -44,16 +45,25 @@ def register(app: typer.Typer) -> None:
 
 
 def list_(request: Request) -> int:
-    """List the changes that wait, oldest first."""
-    from tenure.learning.review import held_changes
+    """List the changes that wait and the lessons that contradict."""
+    from tenure.learning.review import conflicts_in, held_changes
 
     terminal = request.terminal
     with request.reading() as book, book.store.reading(book.scope) as reading:
         held = held_changes(reading)
+        found = conflicts_in(reading)
+        texts = {one: lesson.text for one, lesson in reading.named([one for conflict in found for one in conflict.ids]).items()}
     if request.as_json:
         from tenure.serving.wire import held_json
 
-        terminal.document({"held": [held_json(change, number) for number, change in enumerate(held, 1)], "scope": book.scope})
+        told = [{"ids": list(conflict.ids), "reason": conflict.reason} for conflict in found]
+        waiting = [held_json(change, number) for number, change in enumerate(held, 1)]
+        terminal.document({"held": waiting, "conflicts": told, "scope": book.scope})
+        return OK
+    if found:
+        show_conflicts(terminal, found, texts)
+        terminal.say("Decide by writing what holds (tenure apply) or retiring what does not. Nothing is merged by itself.")
+    if not held and found:
         return OK
     if not held:
         terminal.say(f"Nothing waits for a review in scope {book.scope}.")
@@ -72,6 +82,16 @@ def list_(request: Request) -> int:
     terminal.table([*columns, Column(title="by"), Column(title="when")], rows)
     terminal.say(f"Look at one: {request.command('review show 1')}   Decide: tenure review approve|reject NUMBER...")
     return OK
+
+
+def show_conflicts(terminal: Terminal, found: Sequence[Conflict], texts: Mapping[str, str]) -> None:
+    """A table of lessons that are alike in wording and differ in a fact."""
+    rows: list[Sequence[Cell]] = []
+    for conflict in found:
+        said = "\n".join(one_line(texts.get(one, ""), 120) for one in conflict.ids[:4])
+        more = f"\nand {len(conflict.ids) - 4} more" if len(conflict.ids) > 4 else ""
+        rows.append(("\n".join(conflict.ids[:4]), [(said, ""), (more, "dim"), (f"\n{conflict.reason}", "yellow")]))
+    terminal.table([Column(title="conflict", style="cyan"), Column(title="texts, and in what they differ", wraps=True)], rows)
 
 
 def show(

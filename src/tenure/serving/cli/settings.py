@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -121,18 +122,27 @@ def unset(request: Request, name: Name) -> int:
 
 def status(request: Request) -> int:
     """Say how a scope stands, in a few lines."""
+    from tenure.serving.cli.vectors import said_of, standing_of
+
     with request.reading() as book, book.store.reading(book.scope) as reading:
         counts, newest = reading.counts(), reading.version()
         last = list(reading.ledger(newest_first=True, limit=1))
         waiting, held, failed = len(reading.unlearned(limit=10_000)), counts["open"], len(reading.failed_replies())
         spent = book.store.spent(book.scope, book.clock.now().date().isoformat())
+        standing = standing_of(book)
     where = _where(request)
     if request.as_json:
         from tenure.serving.wire import counts_json, usage_json
 
         found = {"scope": book.scope, "database": where, "version": newest, "counts": counts_json(counts), "pending": waiting, "held": held}
         request.terminal.document(
-            {**found, "failed_replies": failed, "last_change": last[0].delta.time if last else None, "spent_today": usage_json(spent)}
+            {
+                **found,
+                "failed_replies": failed,
+                "vectors": None if standing is None else asdict(standing),
+                "last_change": last[0].delta.time if last else None,
+                "spent_today": usage_json(spent),
+            }
         )
         return OK
     facts: list[tuple[str, Cell]] = [
@@ -142,6 +152,8 @@ def status(request: Request) -> int:
         ("lessons", f"{counts['live']:,} in use: {counts['active']:,} active, {counts['provisional']:,} provisional"),
         ("version", f"{newest:,}" + (f", {local_time(last[0].delta.time)} by {last[0].delta.author}" if last else "")),
     ]
+    if standing is not None and (standing.embedded or standing.missing):
+        facts.append(("vectors", said_of(standing, request)))
     if waiting:
         facts.append(("not learned yet", f"{counted(waiting, 'run')}. Learn them: {request.command('learn --pending')}"))
     if held:

@@ -1,0 +1,74 @@
+"""Small plots as SVG, written by hand: no library is needed to look at a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from math import ceil, floor, log10
+from pathlib import Path
+from typing import Any
+
+WIDTH, HEIGHT, MARGIN = 560, 360, 64
+
+_FIGURES = {
+    "apply_ms": "apply, ten operations, committed (ms)",
+    "context_ms": "context (ms)",
+    "render_ms": "render after a counter changed (ms)",
+    "dedup_ms": "check of one new lesson for duplicates (ms)",
+    "refine_s": "refine (s)",
+    "open_ms": "open (ms)",
+    "peak_mb": "peak memory (MB)",
+}
+
+
+def draw_scale(result: Mapping[str, Any], folder: Path) -> list[Path]:
+    """A plot of each figure of the bench `scale` against the number of lessons; the files, in order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sizes = sorted(map(int, result["sizes"]))
+    written: list[Path] = []
+    for figure, title in _FIGURES.items():
+        points = [(size, result["sizes"][str(size)].get(figure)) for size in sizes]
+        known = [(size, float(value)) for size, value in points if value]
+        if known:
+            path = folder / f"scale-{figure.rpartition('_')[0]}.svg"
+            path.write_text(log_plot(title, "lessons", known), encoding="utf-8")
+            written.append(path)
+    return written
+
+
+def log_plot(title: str, across: str, points: Sequence[tuple[float, float]]) -> str:
+    """Points joined by a line, both axes logarithmic, as SVG. All values above 0."""
+    xs, ys = _decades([x for x, _ in points]), _decades([y for _, y in points])
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        wide = (log10(x) - xs[0]) / (xs[-1] - xs[0])
+        high = (log10(y) - ys[0]) / (ys[-1] - ys[0])
+        return MARGIN + wide * (WIDTH - 2 * MARGIN), HEIGHT - MARGIN - high * (HEIGHT - 2 * MARGIN)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+        f'<text x="{WIDTH / 2}" y="28" text-anchor="middle" font-size="14">{escape(title)}</text>',
+        f'<text x="{WIDTH / 2}" y="{HEIGHT - 18}" text-anchor="middle">{escape(across)}</text>',
+    ]
+    for power in xs:
+        left, _ = place(10.0**power, 10.0 ** ys[0])
+        parts.append(f'<line x1="{left:.1f}" y1="{MARGIN}" x2="{left:.1f}" y2="{HEIGHT - MARGIN}" stroke="#ddd"/>')
+        parts.append(f'<text x="{left:.1f}" y="{HEIGHT - MARGIN + 18}" text-anchor="middle">{10.0**power:,g}</text>')
+    for power in ys:
+        _, top = place(10.0 ** xs[0], 10.0**power)
+        parts.append(f'<line x1="{MARGIN}" y1="{top:.1f}" x2="{WIDTH - MARGIN}" y2="{top:.1f}" stroke="#ddd"/>')
+        parts.append(f'<text x="{MARGIN - 8}" y="{top + 4:.1f}" text-anchor="end">{10.0**power:,g}</text>')
+    line = " ".join(f"{left:.1f},{top:.1f}" for left, top in (place(x, y) for x, y in points))
+    parts.append(f'<polyline points="{line}" fill="none" stroke="#1f6feb" stroke-width="2"/>')
+    for x, y in points:
+        left, top = place(x, y)
+        parts.append(f'<circle cx="{left:.1f}" cy="{top:.1f}" r="4" fill="#1f6feb"/>')
+        parts.append(f'<text x="{left:.1f}" y="{top - 10:.1f}" text-anchor="middle">{y:,.3g}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _decades(values: Sequence[float]) -> list[int]:
+    """Whole powers of ten around values, at least two."""
+    low, high = floor(log10(min(values))), ceil(log10(max(values)))
+    return list(range(low, max(high, low + 1) + 1))

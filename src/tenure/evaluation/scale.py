@@ -1,0 +1,235 @@
+"""Bench `scale`: what a playbook costs as it grows, on disk.
+
+For each size a database is filled with made lessons (their words follow Zipf's law, as real ones do;
+a few say the same in other words, a few differ in one figure) and measured in a process of its own,
+so that memory is told per size. Nothing is warmed up but imports and SQLite's own page cache.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tenure.playbook.delta import Add, Operation, Retire, Tally, Update
+from tenure.playbook.lessons import Lesson
+from tenure.stores.sqlite import bare_commits_ms
+from tenure.wiring import Tenure
+
+SIZES = (1_000, 10_000, 100_000)
+SECTIONS = 40
+TIMES = 15
+"""How often each thing is measured; the median is told."""
+
+_FUNCTION_WORDS = "the of to a in for is on with by from when before after and or if it as at".split()
+_SYLLABLES = "ba co di fer gu lan mi nor pe qui ra sto tel u ven wi xa yor zu men tra li sen do".split()
+
+
+def run_scale(sizes: Sequence[int] = SIZES, *, seed: int = 0, out: Path | None = None, folder: Path | None = None) -> dict[str, Any]:
+    """Measure each size.
+
+    Args:
+        sizes: numbers of lessons.
+        seed: of the made lessons.
+        out: a folder for a plot of each figure; none draws none.
+        folder: where the databases are put while they are measured; none takes a temporary one.
+
+    Returns:
+        `bare_commit_ms` (one row with plain sqlite3 under the same settings), `peak_mb` (the most
+        memory that any size took; none where the system does not tell), and `sizes`, by size as text:
+        `apply_ms` (ten operations, committed), `context_ms`, `render_ms` (after a counter changed),
+        `dedup_ms` (one new lesson), `refine_s`, `open_ms`, and beside them `build_s`, `peak_mb`,
+        `lessons`, `file_mb`, and `processor`: of the first five, the time that the process itself took,
+        which tells more where others use the machine. Also `load`: how many processes wanted a processor, before and after.
+    """
+    before = _load()
+    with tempfile.TemporaryDirectory(dir=folder) as where:
+        bare = _median(bare_commits_ms(Path(where) / "bare.db"))
+        found = {str(size): _in_own_process(size, seed, Path(where)) for size in sizes}
+    peaks = [one["peak_mb"] for one in found.values() if one["peak_mb"] is not None]
+    result = {
+        "bare_commit_ms": bare,
+        "peak_mb": max(peaks, default=None),
+        "sizes": found,
+        "apply_growth": _growth(found, "apply_ms"),
+        "load": [before, _load()],
+        "processors": os.cpu_count(),
+    }
+    if out is not None:
+        from tenure.evaluation.plots import draw_scale
+
+        result["plots"] = [str(path) for path in draw_scale(result, out)]
+    return result
+
+
+def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
+    """Fill a database with so many lessons and measure it; for a process of its own."""
+    from tenure.learning.duplicates import duplicate_of
+    from tenure.playbook.render import render_lessons
+
+    dice = random.Random(f"{seed}/{size}")
+    texts = Texts(dice)
+    url = f"sqlite:///{folder / f'scale-{size}.db'}"
+    began = time.perf_counter()
+    with Tenure.open(url, scope="local/scale") as book:
+        ids = _fill(book, texts, size)
+        built = time.perf_counter() - began
+        applied = [_taken(lambda n=n: book.apply(_ten_operations(n, ids, texts, dice))) for n in range(TIMES)]  # type: ignore[misc]
+        book.context(texts.lesson())
+        contexts = [_taken(lambda: book.context(texts.question())) for _ in range(TIMES)]
+        checks: list[Taken] = []
+        for _ in range(TIMES):
+            lesson = Lesson(id="new", section="s", kind="strategy", text=texts.lesson())
+            with book.store.reading(book.scope) as reading:
+                checks.append(_taken(lambda lesson=lesson, reading=reading: duplicate_of(lesson, reading)))  # type: ignore[misc]
+        renders: list[Taken] = []
+        for _ in range(TIMES):
+            book.apply([Tally(dice.choice(ids), helpful=1)])
+            with book.store.reading(book.scope) as reading:
+                core = reading.core()
+                if core is None:
+                    break
+                known = {line.id for line in (*core.lines, *core.tail)}
+                renders.append(_taken(lambda: render_lessons(list(reading.named(known).values()), core)))  # noqa: B023
+        refined = [_taken(lambda: book.refine(dry_run=True)) for _ in range(3 if size <= 10_000 else 1)]
+        with book.store.reading(book.scope) as reading:
+            lessons = reading.counts()["live"]
+    opened = [_taken(lambda: Tenure.open(url, scope="local/scale").close()) for _ in range(TIMES)]
+    return {
+        "apply_ms": _median([one.wall_ms for one in applied]),
+        "context_ms": _median([one.wall_ms for one in contexts]),
+        "render_ms": _median([one.wall_ms for one in renders]),
+        "dedup_ms": _median([one.wall_ms for one in checks]),
+        "refine_s": _median([one.wall_ms / 1000 for one in refined]),
+        "open_ms": _median([one.wall_ms for one in opened]),
+        "processor": {
+            "apply_ms": _median([one.processor_ms for one in applied]),
+            "context_ms": _median([one.processor_ms for one in contexts]),
+            "render_ms": _median([one.processor_ms for one in renders]),
+            "dedup_ms": _median([one.processor_ms for one in checks]),
+            "refine_s": _median([one.processor_ms / 1000 for one in refined]),
+        },
+        "build_s": round(built, 2),
+        "peak_mb": _peak_mb(),
+        "lessons": lessons,
+        "file_mb": round(sum(path.stat().st_size for path in folder.glob(f"scale-{size}.db*")) / 1e6, 1),
+    }
+
+
+class Texts:
+    """Makes lessons whose words are as unevenly common as those of real ones.
+
+    Args:
+        dice: the source of chance.
+        words: size of the vocabulary.
+    """
+
+    def __init__(self, dice: random.Random, words: int = 8_000) -> None:
+        self._dice = dice
+        spelled = random.Random("spelling")
+        known = dict.fromkeys("".join(spelled.choice(_SYLLABLES) for _ in range(spelled.randint(2, 4))) for _ in range(3 * words))
+        self._words = list(known)[:words]
+        self._weights: list[float] = []
+        total = 0.0
+        for rank in range(1, len(self._words) + 1):
+            total += 1.0 / (rank + 5)
+            self._weights.append(total)
+        self._said: list[str] = []
+
+    def lesson(self) -> str:
+        """A text of 12 to 40 words; one in fifty says an earlier one again, or differs from it in a figure."""
+        if self._said and self._dice.random() < 0.02:
+            earlier = self._dice.choice(self._said)
+            if self._dice.random() < 0.5:
+                return f"Please {earlier[0].lower()}{earlier[1:]}"
+            return f"{earlier.rpartition(' ')[0]} {self._dice.randint(10, 99)}."
+        chosen = self._dice.choices(self._words, cum_weights=self._weights, k=self._dice.randint(8, 26))
+        parts = [part for word in chosen for part in ((self._dice.choice(_FUNCTION_WORDS), word) if self._dice.random() < 0.4 else (word,))]
+        text = f"{' '.join(parts).capitalize()} {self._dice.randint(2, 9)}."
+        if len(self._said) < 2_000:
+            self._said.append(text)
+        return text
+
+    def question(self) -> str:
+        """What a task might ask: words of the same vocabulary."""
+        return " ".join(self._dice.choices(self._words, cum_weights=self._weights, k=12))
+
+
+def _fill(book: Tenure, texts: Texts, size: int) -> list[str]:
+    ids: list[str] = []
+    portion = 1_000
+    for start in range(0, size, portion):
+        some = [
+            Add(f"section {n % SECTIONS:02d}", texts.lesson(), id=f"b-{n:06d}", status="provisional", author="extractive")
+            for n in range(start, min(size, start + portion))
+        ]
+        book.apply([*some, *(Tally(one.id or "", helpful=n % 7, harmful=n % 3) for n, one in enumerate(some))])
+        ids += [one.id or "" for one in some]
+    return ids
+
+
+def _ten_operations(number: int, ids: Sequence[str], texts: Texts, dice: random.Random) -> list[Operation]:
+    some = dice.sample(list(ids), 8)
+    return [
+        *(Add(f"section {dice.randrange(SECTIONS):02d}", f"{texts.lesson()} New {number}.{place}.") for place in range(2)),
+        *(Tally(one, helpful=1) for one in some[:5]),
+        *(Update(one, text=f"{texts.lesson()} Again {number}.") for one in some[5:7]),
+        Retire(some[7], "measured"),
+    ]
+
+
+def _in_own_process(size: int, seed: int, folder: Path) -> dict[str, Any]:
+    code = (
+        "import json, sys; from pathlib import Path; from tenure.evaluation.scale import measure_size; "
+        "print(json.dumps(measure_size(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(size), str(seed), str(folder)], check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _growth(found: dict[str, dict[str, Any]], figure: str) -> float | None:
+    """What the largest size costs, as a multiple of the smallest."""
+    sizes = sorted(found, key=int)
+    return round(found[sizes[-1]][figure] / found[sizes[0]][figure], 2) if len(sizes) > 1 and found[sizes[0]][figure] else None
+
+
+class Taken(NamedTuple):
+    """How long a call took: on the wall clock, and of the processor in this process; milliseconds."""
+
+    wall_ms: float
+    processor_ms: float
+
+
+def _taken(do: Callable[[], object]) -> Taken:
+    wall, processor = time.perf_counter(), time.process_time()
+    do()
+    return Taken((time.perf_counter() - wall) * 1000, (time.process_time() - processor) * 1000)
+
+
+def _median(values: Sequence[float]) -> float:
+    return round(statistics.median(values), 3) if values else 0.0
+
+
+def _load() -> float | None:
+    try:
+        return round(os.getloadavg()[0], 2)
+    except (AttributeError, OSError):  # Windows has none
+        return None
+
+
+def _peak_mb() -> float | None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(most / (1e6 if sys.platform == "darwin" else 1e3), 1)

@@ -1,0 +1,120 @@
+"""Pure: what of many earlier conversations goes into a budget. Short pieces that say something, from many of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from tenure.ranking import estimate_tokens
+from tenure.terms import search_words, stem
+
+LEAST_TOKENS = 60
+"""A piece of a longer text has at least this many tokens: less is torn from what it means."""
+
+FACT_WEIGHT = 0.2
+"""What each figure and each statement of someone about themselves adds to a piece's worth, as a share of it, two of each counted at most.
+
+What a later question needs of an earlier talk is mostly what was said in passing: a number, a purchase, a plan. A question
+asked then says what the talk was about, and seldom what is asked for now."""
+
+DENSITY = 0.5
+"""The power of the cost that worth is divided by: at 1 only short pieces would go, at 0 length would cost nothing."""
+
+MORE_OF_THE_SAME = 0.3
+"""What the next piece of a conversation is worth against the first: the first one names what it was about."""
+
+_FIGURE = re.compile(r"\d+|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|twice)\b", re.IGNORECASE)
+_OF_ONESELF = re.compile(
+    r"\b(?:i've|i just|i recently|i got|i bought|i had|i was|i went|i attended|i used|i spent|i started|i finished|i met|i made|i took"
+    r"|my new|my \w+ (?:is|was|has)|last|ago|yesterday|today|we)\b|[我俺私저내]",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^.!?。！？\n]*(?:[.!?。！？]+[\"'”’)\]]*(?=\s|$)|[。！？]|\n|$|[.!?])", re.UNICODE)
+
+
+def facts(text: str) -> int:
+    """How much a text states: figures, and things that someone says of what they did or have; 0 to 4."""
+    return min(len(_FIGURE.findall(text)), 2) + min(len(_OF_ONESELF.findall(text)), 2)
+
+
+def excerpt(text: str, stems: Collection[str], *, least: int = LEAST_TOKENS) -> str:
+    """The run of sentences of a text that holds most of a question's words and most facts, just long enough; short texts whole.
+
+    Args:
+        text: what is cut.
+        stems: of the question's words.
+        least: tokens that the piece has at least.
+    """
+    if estimate_tokens(text) <= least * 1.25:
+        return text
+    sentences = [part for part in _sentences(text, least) if part.strip()]
+    costs = [estimate_tokens(part) for part in sentences]
+    worths = [len({stem(word) for word in search_words(part)} & set(stems)) + 0.5 * facts(part) for part in sentences]
+    best, chosen = -1.0, (0, len(sentences))
+    for start in range(len(sentences)):
+        cost, end = 0, start
+        while end < len(sentences) and cost < least:
+            cost, end = cost + costs[end], end + 1
+        if cost < least and start:
+            break
+        worth = sum(worths[start:end]) / max(cost, 1) ** DENSITY
+        if worth > best:
+            best, chosen = worth, (start, end)
+    return "".join(sentences[chosen[0] : chosen[1]]).strip()
+
+
+def _sentences(text: str, least: int) -> list[str]:
+    """The sentences of a text in order; a long one without an end is cut between words."""
+    found: list[str] = []
+    for part in (match[0] for match in _SENTENCE.finditer(text) if match[0]):
+        if len(part) <= least * 8:
+            found.append(part)
+            continue
+        pieces = re.findall(rf".{{1,{least * 4}}}(?:\s|$)|.{{1,{least * 4}}}", part, re.DOTALL)
+        found.extend(pieces)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A text that may go into a budget.
+
+    Attributes:
+        source: what it is a piece of, such as a conversation.
+        text: as it would be shown.
+        worth: relevance to the question, above 0.
+        cost: tokens of the text.
+        under: the heading it stands under, such as a month; pieces under one heading share it.
+    """
+
+    source: str
+    text: str
+    worth: float
+    cost: int
+    under: str = ""
+
+
+def pack(pieces: Sequence[Piece], budget: int, *, heading: int = 0) -> list[int]:
+    """Places of the pieces to show, best first: worth against cost, further pieces of the same source valued less.
+
+    Args:
+        pieces: in any order.
+        budget: tokens in all; never passed.
+        heading: tokens that the first piece under each heading costs besides.
+    """
+    density = [one.worth / max(one.cost, 1) ** DENSITY for one in pieces]
+    merits, earlier = list[tuple[float, int]](), dict[str, int]()
+    for n in sorted(range(len(pieces)), key=lambda n: (-density[n], pieces[n].source, n)):
+        source = pieces[n].source
+        merits.append((-density[n] * MORE_OF_THE_SAME ** earlier.get(source, 0), n))
+        earlier[source] = earlier.get(source, 0) + 1
+    left, headings, chosen = budget, set[str](), list[int]()
+    for _, n in sorted(merits, key=lambda merit: (merit[0], pieces[merit[1]].cost, pieces[merit[1]].source, merit[1])):
+        one = pieces[n]
+        cost = one.cost + (heading if one.under not in headings else 0)
+        if one.worth > 0 and cost <= left:
+            left -= cost
+            headings.add(one.under)
+            chosen.append(n)
+    return chosen

@@ -1,0 +1,218 @@
+"""Vectors for what has none yet, and the vector of a question.
+
+Nothing is embedded inside a transaction. Each batch is committed for itself, so what an interrupt
+leaves undone is all that the next call has to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tenure.errors import EmbeddingFailed, UserError
+from tenure.ports import Embedded, Embedder, Store
+
+BATCH = 64
+"""Texts embedded and committed together: at 350 texts a second, a transaction every fifth of a second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedding:
+    """What became of a round of embedding.
+
+    Attributes:
+        model: the embedder's name.
+        embedded: lessons and runs that got a vector now, or were found to have none.
+        dropped: vectors of other models that were removed, once every text had one of this model.
+        complete: whether nothing is left without one.
+        failed: why it ended early; empty if it did not.
+    """
+
+    model: str
+    embedded: int = 0
+    dropped: int = 0
+    complete: bool = False
+    failed: str = ""
+
+
+def embed_missing(
+    store: Store,
+    embedder: Embedder,
+    scope: str,
+    *,
+    batch: int = BATCH,
+    most: int | None = None,
+    tell: Callable[[int], None] | None = None,
+) -> Embedding:
+    """Give a vector to every live lesson and kept run of a scope that has none of this embedder.
+
+    What was edited since, or has a vector of another model or dimension only, counts as having none.
+    When all have one, vectors of other models are removed; until then they stay, so that going back
+    to the other model costs nothing.
+
+    Args:
+        store, scope: where.
+        embedder: makes the vectors.
+        batch: texts embedded and committed together.
+        most: texts in all; none goes on to the end.
+        tell: called after each batch with the number done.
+
+    Returns:
+        What was done. A failing embedder ends it with a reason; nothing of what was committed is lost.
+    """
+    done = 0
+    passed: set[tuple[str, str, str]] = set()
+    try:
+        dimension = embedder.dimension or _ask_dimension(embedder)
+        while most is None or done < most:
+            with store.reading(scope) as reading:
+                size = batch if most is None else min(batch, most - done)
+                found = reading.unembedded(embedder.name, dimension=dimension, limit=size)
+            waiting = [one for one in found if (one.kind, one.id, one.text_hash) not in passed]
+            if not waiting:
+                break
+            vectors = embedder.embed([one.text for one in waiting])
+            made = [
+                Embedded(kind=one.kind, id=one.id, text_hash=one.text_hash, vector=vector)
+                for one, vector in zip(waiting, vectors, strict=True)
+            ]
+            with store.writing(scope) as work:
+                work.put_vectors(embedder.name, made)
+            # What was edited meanwhile comes again under another hash; what can never be stored must not come for ever.
+            passed |= {(one.kind, one.id, one.text_hash) for one in waiting}
+            done += len(waiting)
+            if tell is not None:
+                tell(done)
+    except EmbeddingFailed as exc:
+        return Embedding(model=embedder.name, embedded=done, failed=str(exc))
+    return _finished(store, embedder.name, scope, dimension, done)
+
+
+def _ask_dimension(embedder: Embedder) -> int:
+    """The dimension of an embedder that learns it from its server."""
+    embedder.embed(["dimension"])
+    return embedder.dimension
+
+
+def _finished(store: Store, model: str, scope: str, dimension: int, done: int) -> Embedding:
+    with store.reading(scope) as reading:
+        complete = not reading.unembedded(model, dimension=dimension, limit=1)
+        others = any(one != model for one in reading.vector_counts())
+    dropped = 0
+    if complete and others:
+        with store.writing(scope) as work:
+            dropped = work.drop_vectors(but=model)
+    return Embedding(model=model, embedded=done, dropped=dropped, complete=complete)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How far the vectors of a scope are.
+
+    Attributes:
+        model: the embedder's name.
+        embedded: lessons and runs that have a vector of it.
+        missing: live lessons and kept runs that have none.
+        others: vectors of other models.
+    """
+
+    model: str
+    embedded: int
+    missing: int
+    others: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A task's text as a vector, or why there is none.
+
+    Attributes:
+        model: the embedder's name; empty if there is no embedder.
+        vector: of length 1; none if there is no embedder, it failed, or the text says nothing to it.
+        failed: why it failed, a sentence; empty if it did not.
+    """
+
+    model: str = ""
+    vector: Sequence[float] | None = None
+    failed: str = ""
+
+
+def embed_question(embedder: Embedder | None, text: str) -> Question:
+    """The vector of a task's text. A failure is stated in it, never raised: keyword search goes on."""
+    if embedder is None or not text.strip():
+        return Question(model=embedder.name if embedder is not None else "")
+    try:
+        return Question(model=embedder.name, vector=embedder.embed([text], query=True)[0])
+    except EmbeddingFailed as exc:
+        return Question(model=embedder.name, failed=str(exc))
+
+
+class Vectors:
+    """The vectors of a scope: made where they are missing, and asked for with a question.
+
+    Args:
+        store: where they are kept.
+        scopes: the scope, then those it inherits from.
+        opened: gives the embedder, or none; looked at again each time, because it is a setting.
+    """
+
+    def __init__(self, store: Store, scopes: Sequence[str], opened: Callable[[], Embedder | None]) -> None:
+        self._store, self._scopes, self._opened = store, tuple(scopes), opened
+        self._seen = ""  # the model that has vectors here; not looked for again
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """What makes them; none for keyword search alone.
+
+        Raises:
+            UserError: it is named, and cannot be opened.
+        """
+        return self._opened()
+
+    def embed(self, *, most: int | None = None, tell: Callable[[int], None] | None = None) -> Embedding | None:
+        """Make those that are missing (see `embed_missing`); none if there is no embedder."""
+        embedder = self._opened()
+        return None if embedder is None else embed_missing(self._store, embedder, self._scopes[0], most=most, tell=tell)
+
+    def standing(self) -> Standing | None:
+        """How far they are, without loading a model; none if there is no embedder.
+
+        Raises:
+            UserError: it is named, and cannot be opened.
+        """
+        embedder = self._opened()
+        if embedder is None:
+            return None
+        with self._store.reading(self._scopes[0]) as reading:
+            vectors, counts = reading.vector_counts(), reading.counts()
+        have = vectors.get(embedder.name, 0)
+        missing = max(counts["live"] + counts["runs"] - have, 0)
+        return Standing(model=embedder.name, embedded=have, missing=missing, others=sum(vectors.values()) - have)
+
+    def problems_of_embedding(self) -> tuple[str, ...]:
+        """Make those that are missing; why it ended early, if it did, a sentence."""
+        try:
+            done = self.embed()
+        except UserError as exc:
+            return (str(exc),)
+        return (done.failed,) if done is not None and done.failed else ()
+
+    def question(self, text: str) -> Question:
+        """A task's text as a vector. No model is loaded for it while there is nothing to compare it with."""
+        try:
+            embedder = self._opened()
+        except UserError as exc:
+            return Question(failed=f"{exc} Search goes on by keywords.")
+        if embedder is None:
+            return Question()
+        if self._seen != embedder.name and not self._have_any(embedder.name):
+            return Question(model=embedder.name)
+        self._seen = embedder.name
+        return embed_question(embedder, text)
+
+    def _have_any(self, model: str) -> bool:
+        for scope in self._scopes:
+            with self._store.reading(scope) as reading:
+                if model in reading.vector_counts():
+                    return True
+        return False

@@ -1,0 +1,84 @@
+"""What settings name, opened: the store, the language model with its spend caps, the embedder."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+from tenure.errors import UserError
+from tenure.ports import Clock, Embedder, LanguageModel, Store, Usage
+from tenure.settings import Settings
+from tenure.system import SystemClock
+
+
+def open_store(url: str, clock: Clock | None = None) -> Store:
+    """The store at an address: `sqlite:///path`, or `memory://`.
+
+    Raises:
+        StoreError: the address is of no known kind, or the database cannot be opened.
+    """
+    if url.startswith("memory:"):
+        from tenure.stores.in_memory import InMemoryStore
+
+        return InMemoryStore(url)
+    if url.startswith("sqlite:"):
+        from tenure.stores.sqlite import open_sqlite
+
+        return open_sqlite(url, now=(clock or SystemClock()).now)
+    raise UserError(f"'{url}' is not a database address this Tenure knows. Use sqlite:///book.db, a file's path, or memory://")
+
+
+def open_model(
+    model: str | LanguageModel | None, base_url: str | None, settings: Settings, store: Store, scope: str, clock: Clock
+) -> LanguageModel | None:
+    """The model asked for, else the settings' one, with the scope's spend caps around it; none if there is none.
+
+    Raises:
+        MissingExtra: the extra `models` is not installed.
+    """
+    if model is None:
+        model = settings.text("model") or None
+    if model is None:
+        return None
+    from tenure.providers.metering import Caps, MeteredModel
+
+    if isinstance(model, str):
+        from tenure.providers import models
+
+        model = models.open_model(model, base_url=base_url or settings.text("base_url") or None, api_key=settings.api_key)
+    elif isinstance(model, MeteredModel):
+        return model
+    usd = settings.text("spend.usd_per_day")
+    caps = Caps(
+        calls_per_run=settings.whole("spend.calls_per_run"),
+        tokens_per_run=settings.whole("spend.tokens_per_run"),
+        tokens_per_day=settings.whole("spend.tokens_per_day"),
+        usd_per_day=Decimal(usd) if usd else None,
+    )
+    return MeteredModel(model, caps, _StoredSpending(store), scope=scope, clock=clock)
+
+
+def open_embedder(name: str | None, settings: Settings) -> Embedder | None:
+    """The embedder of a name, else of the settings; none if there is none.
+
+    Raises:
+        UserError: it is named, and cannot be opened.
+    """
+    from tenure.providers import embedding
+
+    return embedding.open_embedder(
+        name or settings.text("embedder"), base_url=settings.text("embedder_base_url") or None, api_key=settings.embedder_api_key
+    )
+
+
+class _StoredSpending:
+    """What a scope spent, kept in its store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def spent(self, scope: str, day: date | None) -> Usage:
+        return self._store.spent(scope, None if day is None else day.isoformat())
+
+    def record(self, scope: str, day: date, usage: Usage) -> None:
+        self._store.add_spending(scope, day.isoformat(), usage)

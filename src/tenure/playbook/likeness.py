@@ -1,0 +1,340 @@
+"""Which lessons say the same, and which are alike in wording but differ in a fact.
+
+Likeness of words alone is no ground for a merge: "at most 3 times" and "at most 5 times" share nearly
+all of theirs. Two lessons are the same only if their normal forms are (see `wording`), with equal
+figures, names, negations, comparisons and conditions, or if one holds every sentence of the other
+and what it adds limits nothing. Two that share nearly all ordinary words and differ in a fact are a
+conflict, for a person to look at.
+
+No pair is looked at that shares no rare word: equal forms meet by their key, alike ones by prefix
+filtering (Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Literal
+
+from tenure.playbook.lessons import Lesson, normalised
+from tenure.playbook.word_lists import ANTONYMS, CJK_ANTONYMS
+from tenure.playbook.wording import Wording, wording
+
+ALIKE = 0.75
+"""Share of ordinary words (of all that either has) from which two lessons count as alike in wording."""
+
+COMMON = 300
+"""A word in more lessons than this says nothing about which of them are alike."""
+
+FAMILY = 4
+"""More lessons than this that differ only in facts are listed as one family, not pair by pair."""
+
+MOST_CONFLICTS = 500
+"""Conflicts listed at once; a person works through no more."""
+
+SHOWN_OF_FAMILY = 20
+
+_NAMES = {
+    "number": "a figure or unit",
+    "name": "a name or quoted value",
+    "negation": "a negation",
+    "comparison": "a bound",
+    "opposite": "a word and its opposite",
+    "quantity": "how many or how strictly",
+    "condition": "the condition",
+}
+_LIMITING = re.compile(r"^(only|except|but|however|instead|otherwise|unless|although|though|still|this|that|it|they|those|these)$")
+
+Relation = Literal["same", "conflict", "unlike"]
+
+SourceTasks = Callable[[Collection[str]], Mapping[str, str]]
+"""From ids of runs to what makes their tasks the same; unknown runs are left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likeness:
+    """How two lessons stand to each other.
+
+    Attributes:
+        relation: `same` (may be merged), `conflict` (alike in wording, different in a fact) or `unlike`.
+        reason: why, in words for a person; empty if unlike.
+        keeps: id of the lesson whose text has everything the other says; empty if both have.
+    """
+
+    relation: Relation
+    reason: str = ""
+    keeps: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Lessons that are alike in wording and differ in a fact. Never merged; a person decides which holds.
+
+    Attributes:
+        ids: two lessons, or more where a family differs in nothing else.
+        reason: in what they differ.
+    """
+
+    ids: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A lesson with the normal forms of its texts."""
+
+    lesson: Lesson
+    text: Wording
+    applies_when: Wording
+    avoid: Wording
+
+    @property
+    def setting(self) -> tuple[object, ...]:
+        """What has to be equal around the text itself."""
+        one = self.lesson
+        around = (_said_in(self.applies_when, one.applies_when), _said_in(self.avoid, one.avoid))
+        return (one.kind == "prohibition", one.about, tuple(one.tool_order), *around)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for two lessons that say the same."""
+        return (_said_in(self.text, self.lesson.text), self.setting)
+
+    @property
+    def skeleton(self) -> tuple[str, ...]:
+        """The ordinary words of text and conditions, each once, sorted."""
+        if not self.applies_when.skeleton:
+            return self.text.skeleton
+        return tuple(sorted({*self.text.skeleton, *self.applies_when.skeleton}))
+
+    def facts(self, kind: str) -> tuple[str, ...]:
+        """The facts of a kind, in text, conditions and what to avoid."""
+        found = tuple(said for part in (self.text, self.applies_when, self.avoid) for said in part.of_kind(kind))
+        if kind == "condition" and self.applies_when.sentences:
+            found = (*found, " ".join(self.applies_when.key))
+        return (*found, *self.lesson.tool_order) if kind == "name" else found
+
+
+def _said_in(form: Wording, text: str) -> object:
+    # A text of nothing but courtesies says itself, not nothing.
+    return form.key or normalised(text)
+
+
+def read(lesson: Lesson) -> Read:
+    """A lesson with the normal forms of its texts."""
+    return Read(lesson, wording(lesson.text), wording(lesson.applies_when), wording(lesson.avoid))
+
+
+def compare(one: Lesson, other: Lesson, *, tasks: SourceTasks | None = None) -> Likeness:
+    """How two lessons stand to each other.
+
+    Args:
+        one, other: the lessons; the order does not matter.
+        tasks: what makes the tasks of runs the same; lessons in other words that come from different
+            tasks stay apart. None does not look at them.
+    """
+    return compare_read(read(one), read(other), tasks)
+
+
+def compare_read(a: Read, b: Read, tasks: SourceTasks | None = None) -> Likeness:
+    """`compare` for lessons whose normal forms are known."""
+    if a.setting == b.setting:
+        if normalised(a.lesson.text) == normalised(b.lesson.text):
+            return Likeness(relation="same", reason="the same text")
+        said = _same_statement(a, b)
+        if said.relation == "same" and (tasks is None or share_a_task(a.lesson, b.lesson, tasks)):
+            return said
+    return Likeness(relation="conflict", reason=reason) if alike(a, b) and (reason := difference(a, b)) else Likeness(relation="unlike")
+
+
+def _same_statement(a: Read, b: Read) -> Likeness:
+    if a.key == b.key:
+        return Likeness(relation="same", reason="the same statement in other words: every figure, name, sign and condition agrees")
+    longer, shorter = (a, b) if len(a.text.key) > len(b.text.key) else (b, a)
+    added = adds_only(longer.text, shorter.text)
+    if added:
+        said = " ".join(added[0])
+        reason = f"it stands word for word in the longer lesson, which only adds: {said[:80]}{'…' if len(said) > 80 else ''}"
+        return Likeness(relation="same", reason=reason, keeps=longer.lesson.id)
+    return Likeness(relation="unlike")
+
+
+def adds_only(longer: Wording, shorter: Wording) -> Sequence[tuple[str, ...]]:
+    """The sentences a text has beyond another's, if it has all of the other's in their order and those it adds state no fact.
+
+    Returns:
+        Nothing if it lacks one, or if one that it adds could limit or turn round what the other says.
+    """
+    rest: list[tuple[str, ...]] = []
+    wanted = list(shorter.sentences)
+    for sentence in longer.sentences:
+        if wanted and sentence == wanted[0]:
+            wanted.pop(0)
+        else:
+            rest.append(sentence)
+    if wanted or not shorter.sentences or not rest:
+        return ()
+    if longer.facts != shorter.facts:
+        return ()
+    return () if any(_LIMITING.match(sentence[0]) and not _explains(sentence) for sentence in rest) else rest
+
+
+def _explains(sentence: tuple[str, ...]) -> bool:
+    """Whether a sentence only says what the one before it is good for."""
+    return sentence[0] in ("this", "it") and len(sentence) > 1 and sentence[1] in ("ensure", "prevent", "help", "keep", "save", "give")
+
+
+def share_a_task(one: Lesson, other: Lesson, tasks: SourceTasks) -> bool:
+    """Whether two lessons come from the same task, as far as is known."""
+    runs = [{place.run for place in lesson.evidence} for lesson in (one, other)]
+    if not all(runs):
+        return True
+    known = tasks(runs[0] | runs[1])
+    first, second = ({known[run] for run in of if run in known} for of in runs)
+    return not first or not second or bool(first & second)
+
+
+def alike(a: Read, b: Read) -> bool:
+    """Whether two lessons share nearly all of their ordinary words."""
+    one, other = set(a.skeleton), set(b.skeleton)
+    return bool(one) and (one == other or (len(one & other) >= 2 and len(one & other) >= ALIKE * len(one | other)))
+
+
+def difference(a: Read, b: Read) -> str:
+    """The facts in which two lessons differ, in words for a person; empty if in none.
+
+    Lessons about two different errors of tools differ by nature: that is no conflict.
+    """
+    if a.lesson.about and b.lesson.about and a.lesson.about != b.lesson.about:
+        return ""
+    found: list[str] = []
+    for kind, name in _NAMES.items():
+        one, other = Counter(a.facts(kind)), Counter(b.facts(kind))
+        if kind == "opposite":
+            only = _opposed(one - other, other - one)
+        elif one == other:
+            # The same figures in another order: from 3 to 5, from 5 to 3.
+            ordered = kind in ("number", "name") and a.facts(kind) != b.facts(kind)
+            only = (" ".join(a.facts(kind)), " ".join(b.facts(kind))) if ordered else None
+        else:
+            only = (" ".join(sorted((one - other).elements())), " ".join(sorted((other - one).elements())))
+        if only is not None:
+            found.append(f"{name} ({_said(only[0])} against {_said(only[1])})")
+    return f"alike in wording, but they differ in {' and '.join(found)}" if found else ""
+
+
+def _opposed(one: Counter[str], other: Counter[str]) -> tuple[str, str] | None:
+    both = {**ANTONYMS, **CJK_ANTONYMS}
+    for mine in sorted(one):
+        for theirs in sorted(other):
+            if both[mine][0] == both[theirs][0]:
+                return mine, theirs
+    return None
+
+
+def _said(text: str) -> str:
+    plain = text.replace("§not", "not").replace("§", "")
+    return f"'{plain[:60]}{'…' if len(plain) > 60 else ''}'" if plain else "none"
+
+
+# -- many lessons ------------------------------------------------------------------------------------
+
+
+def same_groups(reads: Sequence[Read]) -> list[list[Read]]:
+    """Lessons whose normal forms are equal, in groups of two or more; cost follows their number."""
+    # By hash first: the keys of a hundred thousand lessons are not held all at once.
+    alike_by_hash: defaultdict[int, list[Read]] = defaultdict(list)
+    for one in reads:
+        alike_by_hash[hash(one.key)].append(one)
+    found: list[list[Read]] = []
+    for some in alike_by_hash.values():
+        if len(some) > 1:
+            groups: defaultdict[tuple[object, ...], list[Read]] = defaultdict(list)
+            for one in some:
+                groups[one.key].append(one)
+            found += [group for group in groups.values() if len(group) > 1]
+    return found
+
+
+def contained(reads: Sequence[Read]) -> Iterator[tuple[Read, Read, Likeness]]:
+    """Pairs of a shorter lesson and a longer one that holds all it says; each shorter one comes at most once."""
+    by_sentence: defaultdict[tuple[object, ...], list[Read]] = defaultdict(list)
+    for one in reads:
+        if len(one.text.sentences) > 1:
+            for sentence in dict.fromkeys(one.text.sentences):
+                by_sentence[sentence, one.setting].append(one)
+    for shorter in reads:
+        if not shorter.text.sentences:
+            continue
+        rarest = min((by_sentence[sentence, shorter.setting] for sentence in shorter.text.sentences), key=len)
+        for longer in rarest[:COMMON]:
+            if longer is not shorter and len(longer.text.sentences) > len(shorter.text.sentences):
+                said = _same_statement(longer, shorter)
+                if said.relation == "same":
+                    yield shorter, longer, said
+                    break
+
+
+def conflicts(reads: Sequence[Read]) -> list[Conflict]:
+    """Lessons that are alike in wording and differ in a fact, sorted by id; `MOST_CONFLICTS` at most."""
+    blocks: defaultdict[tuple[str, ...], list[Read]] = defaultdict(list)
+    for one in reads:
+        if one.skeleton:
+            blocks[one.skeleton].append(one)
+    found: dict[tuple[str, ...], str] = {}
+    for block in blocks.values():
+        if len(block) > 1:
+            found.update(_within(block))
+    first = {skeleton: block[0] for skeleton, block in blocks.items()}
+    for a, b in _near(list(first)):
+        if reason := difference(first[a], first[b]):
+            found[_ids(first[a], first[b])] = reason
+    return [Conflict(ids=ids, reason=found[ids]) for ids in sorted(found)][:MOST_CONFLICTS]
+
+
+def _within(block: Sequence[Read]) -> dict[tuple[str, ...], str]:
+    """Conflicts among lessons with the same ordinary words."""
+    variants: dict[tuple[object, ...], Read] = {}
+    for one in block:
+        variants.setdefault((one.lesson.about, *(one.facts(kind) for kind in _NAMES)), one)
+    distinct = list(variants.values())
+    if len(distinct) <= FAMILY:
+        pairs = [(one, other) for place, one in enumerate(distinct) for other in distinct[place + 1 :]]
+        return {_ids(one, other): reason for one, other in pairs if (reason := difference(one, other))}
+    reason = difference(distinct[0], distinct[1])
+    if not reason:
+        return {}
+    ids = tuple(sorted(one.lesson.id for one in distinct))
+    more = f"{len(ids)} lessons that differ only in facts; the first two: " if len(ids) > 2 else ""
+    return {ids[:SHOWN_OF_FAMILY]: f"{more}{reason}"}
+
+
+def _near(skeletons: Sequence[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Pairs of different skeletons that share nearly all words, by prefix filtering."""
+    often = Counter(word for skeleton in skeletons for word in skeleton)
+    ordered = sorted(skeletons, key=lambda one: (len(one), one))
+    holders: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for skeleton in ordered:
+        mine = frozenset(skeleton)
+        size = len(skeleton)
+        rarest = sorted(skeleton, key=lambda word: (often[word], word))
+        # Two sets that share enough words share one of so many of their rarest.
+        prefix = [word for word in rarest[: size - ceil(ALIKE * size) + 1] if often[word] <= COMMON]
+        met: set[tuple[str, ...]] = set()
+        for word in prefix:
+            for other in holders[word]:
+                if other not in met and len(other) >= ALIKE * size:
+                    met.add(other)
+                    shared = len(mine.intersection(other))
+                    if shared >= 2 and shared >= ALIKE * (size + len(other) - shared):
+                        yield other, skeleton
+        for word in prefix:
+            holders[word].append(skeleton)
+
+
+def _ids(one: Read, other: Read) -> tuple[str, str]:
+    first, second = sorted((one.lesson.id, other.lesson.id))
+    return first, second

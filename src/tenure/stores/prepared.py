@@ -1,0 +1,78 @@
+"""Statements that are compiled once and run on the driver's own cursor.
+
+What a delta costs is mostly the number of statements times what each costs on its way to the driver;
+this way leaves the library's for those that every delta needs. They are still built by the library,
+in the words of the database at hand; values go in as parameters, and rows come back as plain tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection, Dialect, bindparam, insert, select
+
+Params = Mapping[str, object]
+
+
+def fetch(connection: Connection, statement: Any, params: Params) -> list[tuple[Any, ...]]:
+    """The rows of a select, as tuples in the order of its columns."""
+    cursor = connection.connection.cursor()
+    try:
+        text, names = _compiled(statement, connection.dialect)
+        cursor.execute(text, _values(params, names))
+        return list(cursor.fetchall())
+    finally:
+        cursor.close()
+
+
+def fetch_among(
+    connection: Connection, columns: tuple[Any, ...], wall: Mapping[str, str], name: str, values: Sequence[object]
+) -> list[tuple[Any, ...]]:
+    """Columns of the rows of one scope in which a column has any of some values; at least one value."""
+    count = 1 << (len(values) - 1).bit_length()
+    # Filled up with the last value, so that few statements serve all numbers of values.
+    given = {f"among_{place}": values[min(place, len(values) - 1)] for place in range(count)}
+    return fetch(connection, _among(columns, name, count), {**wall, **given})
+
+
+def change(connection: Connection, statement: Any, rows: Sequence[Params]) -> None:
+    """Run an update or delete once for each set of values."""
+    if not rows:
+        return
+    cursor = connection.connection.cursor()
+    try:
+        text, names = _compiled(statement, connection.dialect)
+        cursor.executemany(text, [_values(row, names) for row in rows])
+    finally:
+        cursor.close()
+
+
+def put(connection: Connection, table: Any, rows: Sequence[Params]) -> None:
+    """Insert rows that have the same columns."""
+    if rows:
+        change(connection, _insertion(table, tuple(rows[0])), rows)
+
+
+@lru_cache(maxsize=64)
+def _insertion(table: Any, names: tuple[str, ...]) -> Any:
+    return insert(table).values({name: bindparam(name) for name in names})
+
+
+@lru_cache(maxsize=128)
+def _among(columns: tuple[Any, ...], name: str, count: int) -> Any:
+    table = columns[0].table
+    mine = [table.c[one] == bindparam(one) for one in ("tenant", "scope")]
+    return select(*columns).where(*mine, table.c[name].in_([bindparam(f"among_{place}") for place in range(count)]))
+
+
+@lru_cache(maxsize=512)
+def _compiled(statement: Any, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
+    """The text of a statement, and the order of its parameters where the database numbers them."""
+    made = statement.compile(dialect=dialect)
+    return str(made), tuple(made.positiontup) if made.positional else None
+
+
+def _values(params: Params, names: tuple[str, ...] | None) -> Any:
+    return params if names is None else tuple(params[name] for name in names)

@@ -1,0 +1,148 @@
+"""The recall benches on small made data, and their targets on the real files where those are at hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenure.errors import EmbeddingFailed, UserError
+from tenure.evaluation.recall_locomo import run_recall_locomo
+from tenure.evaluation.recall_memaware import read_sessions, run_recall_memaware
+
+LOCOMO = [
+    {
+        "conversation": {
+            "speaker_a": "Ann",
+            "speaker_b": "Ben",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                {"speaker": "Ann", "dia_id": "D1:1", "text": "I adopted a greyhound from the shelter."},
+                {"speaker": "Ben", "dia_id": "D1:2", "text": "Lovely! What is she called?"},
+                {"speaker": "Ann", "dia_id": "D1:3", "text": "Pepper.", "blip_caption": "a photo of a dog on a sofa"},
+                *({"speaker": "Ben", "dia_id": f"D1:{n}", "text": f"Small talk number {n} about the weather."} for n in range(4, 30)),
+            ],
+        },
+        "qa": [
+            {"question": "What did Ann adopt from the shelter?", "answer": "greyhound", "evidence": ["D1:1"], "category": 4},
+            {"question": "Which photo shows the sofa?", "answer": "dog", "evidence": ["D1:3; D1:1"], "category": 1},
+            {"question": "Does Ben own a yacht?", "evidence": ["D1:2"], "category": 5},
+            {"question": "What is life?", "answer": "42", "evidence": [], "category": 3},
+            {"question": "What is a volcano?", "answer": "no", "evidence": ["D9:9"], "category": 2},
+        ],
+    }
+]
+DAY = """# 2023-05-20
+
+## Session answer_secret_1
+Session Date: 2023-05-20
+
+User: I just bought a tennis racket downtown for 120 dollars.
+Assistant: Congratulations!
+
+User: is not the start of a turn here, because
+it goes on in the next line.
+Assistant: I see.
+
+## Session other_2
+Session Date: 2023-05-20
+
+User: How do I water orchids?
+Assistant: Once a week, from below.
+"""
+QUESTIONS = [
+    {"question": "What did my racket cost?", "answer": "120", "answer_session_ids": ["answer_secret_1"], "difficulty": "easy"},
+    {"question": "Which volcano erupted?", "answer": "none was named", "answer_session_ids": ["gone"], "difficulty": "hard"},
+    {"question": "secret answer_secret_1", "answer": "secret", "answer_session_ids": ["answer_secret_1"], "difficulty": "medium"},
+]
+
+
+def write(path: Path, value: Any) -> Path:
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def memaware(tmp_path: Path) -> tuple[Path, Path]:
+    (tmp_path / "sessions").mkdir()
+    write(tmp_path / "sessions" / "2023-05-20.md", DAY)
+    write(tmp_path / "sessions" / "_mapping.json", {})
+    return tmp_path / "sessions", write(tmp_path / "questions.json", QUESTIONS)
+
+
+def test_only_answerable_questions_with_known_evidence_are_asked(tmp_path: Path) -> None:
+    found = run_recall_locomo(write(tmp_path / "l.json", LOCOMO))
+    assert (found["questions"], found["left_out"], found["turns"]) == (2, 2, 29)
+    assert found.keys() >= {"questions", "recall_at_5", "recall_at_10", "mrr", "p50_ms"}
+
+
+def test_recall_counts_each_evidence_turn_and_mrr_the_first(tmp_path: Path) -> None:
+    found = run_recall_locomo(write(tmp_path / "l.json", LOCOMO))
+    assert (found["recall_at_5"], found["recall_at_10"], found["mrr"]) == (1.0, 1.0, 1.0)
+    elsewhere = json.loads(json.dumps(LOCOMO))
+    elsewhere[0]["qa"][0]["evidence"] = ["D1:1", "D1:29"]
+    assert run_recall_locomo(write(tmp_path / "l.json", elsewhere))["recall_at_10"] == 0.75
+
+
+def test_a_failing_embedder_is_stated_in_the_result(tmp_path: Path) -> None:
+    class Down:
+        name, dimension = "down", 3
+
+        def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float] | None]:
+            raise EmbeddingFailed(self.name, "no server")
+
+    found = run_recall_locomo(write(tmp_path / "l.json", LOCOMO), embedder=Down())
+    assert (found["embedder"], found["recall_at_10"]) == ("down", 1.0)
+    assert "no server" in found["note"]
+
+
+def test_ids_and_headings_of_sessions_are_neither_indexed_nor_shown(memaware: tuple[Path, Path]) -> None:
+    found = run_recall_memaware(*memaware)
+    assert found["by_tier"]["medium"]["hit_10k"] == 0.0
+    assert found["by_tier"]["medium"]["string_10k"] == 0.0
+
+
+def test_a_whole_user_turn_of_the_answers_session_is_a_hit(memaware: tuple[Path, Path]) -> None:
+    found = run_recall_memaware(*memaware)
+    assert (found["questions"], found["sessions"]) == (3, 2)
+    easy = found["by_tier"]["easy"]
+    assert [easy[key] for key in ("questions", "hit_3k", "hit_10k", "string_3k", "answered_3k")] == [1, 1.0, 1.0, 1.0, 1.0]
+    assert found["by_tier"]["hard"]["hit_10k"] == 0.0
+    assert found["hit_3k"] == pytest.approx(1 / 3, abs=1e-3)
+    keys = {f"{name}_{budget}" for name in ("hit", "string", "random") for budget in ("3k", "10k")}
+    assert found.keys() >= keys
+    assert all(tier.keys() >= keys for tier in found["by_tier"].values())
+
+
+def test_a_turn_goes_on_over_lines_and_the_date_line_is_none(memaware: tuple[Path, Path]) -> None:
+    first, second = read_sessions(memaware[0])
+    assert first.day == "2023-05-20"
+    assert first.user[1].endswith("it goes on in the next line.")
+    assert (len(first.user), len(first.assistant), len(second.user)) == (2, 2, 1)
+    assert not any("Session Date" in turn for turn in (*first.user, *second.user))
+
+
+def test_the_same_seed_gives_the_same_figures(memaware: tuple[Path, Path]) -> None:
+    assert run_recall_memaware(*memaware, seed=1) == run_recall_memaware(*memaware, seed=1)
+
+
+@pytest.mark.parametrize("text", ["not json", "[1]", '{"a": 1}', "[]"])
+def test_files_of_another_form_are_named(tmp_path: Path, memaware: tuple[Path, Path], text: str) -> None:
+    other = write(tmp_path / "other.json", text)
+    with pytest.raises(UserError, match=r"other\.json"):
+        run_recall_locomo(other)
+    with pytest.raises(UserError, match=r"other\.json"):
+        run_recall_memaware(memaware[0], other)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="no sessions"):
+        run_recall_memaware(tmp_path / "empty", memaware[1])
+
+
+def test_locomo_without_vectors_reaches_its_target(shared_data: Path) -> None:
+    files = sorted((shared_data / "locomo").glob("*.json"))
+    if not files:
+        pytest.skip("needs the LoCoMo file")
+    assert run_recall_locomo(files[0])["recall_at_10"] >= 0.68
