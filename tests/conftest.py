@@ -42,8 +42,9 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.endswith("_API_KEY")]:
         del os.environ[name]
     os.environ["HOME"] = home
-    # What a test sees must not depend on which embedders are installed; tests of vectors name theirs.
+    # What a test sees must not depend on which embedders and tokenizers are installed; tests of those name theirs.
     os.environ["TENURE_EMBEDDER"] = "none"
+    os.environ["TENURE_COUNTER"] = "estimate"
     os.environ["NO_COLOR"] = "1"
     os.environ["COLUMNS"] = "100"
     # src for a checkout that is not installed; the guard for the processes that tests start.

@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 from tenure.errors import UserError
-from tenure.ports import Clock, Embedder, LanguageModel, Store, Usage
+from tenure.ports import Clock, Embedder, LanguageModel, Store, TokenCounter, Usage
 from tenure.settings import Settings
 from tenure.system import SystemClock
 
@@ -69,6 +69,17 @@ def open_embedder(name: str | None, settings: Settings) -> Embedder | None:
     return embedding.open_embedder(
         name or settings.text("embedder"), base_url=settings.text("embedder_base_url") or None, api_key=settings.embedder_api_key
     )
+
+
+def open_counter(settings: Settings) -> TokenCounter:
+    """What counts the tokens of contexts, by the settings.
+
+    Raises:
+        MissingExtra: a tokenizer is named in them, and is not installed.
+    """
+    from tenure.providers import token_counting
+
+    return token_counting.open_counter(settings.text("context.counter"), model=settings.text("model"))
 
 
 class _StoredSpending:

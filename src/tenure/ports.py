@@ -491,6 +491,19 @@ class Store(Protocol):
         ...
 
 
+class TokenCounter(Protocol):
+    """Counts the tokens of a text, as a model's tokenizer does or by an estimate."""
+
+    @property
+    def name(self) -> str:
+        """What counts, such as `o200k_base (tiktoken)` or `estimate`."""
+        ...
+
+    def __call__(self, text: str) -> int:
+        """Tokens of a text, 0 or more."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """A text that can be found, such as one turn of a conversation.

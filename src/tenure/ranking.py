@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from heapq import heapify, heappop, heappush
 from math import ceil
 
 STOP_WORDS = frozenset(
@@ -39,6 +40,16 @@ def estimate_tokens(text: str) -> int:
     narrow = text.encode("ascii", "ignore").decode()
     others = len(text) - len(narrow) - korean - ideographs
     return _ascii_tokens(narrow) + ceil(1.15 * ideographs) + korean + ceil(0.4 * others)
+
+
+class Estimate:
+    """Counts tokens by `estimate_tokens`; see `ports.TokenCounter`."""
+
+    name = "estimate"
+
+    def __call__(self, text: str) -> int:
+        """About how many tokens a text has."""
+        return estimate_tokens(text)
 
 
 def _ascii_tokens(text: str) -> int:
@@ -112,3 +123,57 @@ def overlap(a: Iterable[str], b: Iterable[str]) -> float:
     if not first or not second:
         return 0.0
     return len(first & second) / min(len(first), len(second))
+
+
+def likeness_of_words(one: Collection[str], other: Collection[str]) -> float:
+    """Share of the words of both that both have, 0 to 1 (Jaccard)."""
+    shared = len(frozenset(one) & frozenset(other))
+    return shared / (len(one) + len(other) - shared) if shared else 0.0
+
+
+SAME_AGAIN = 0.8
+"""What a text loses of its worth that says just what a chosen one says."""
+
+
+def choose_apart(
+    costs: Sequence[int],
+    worths: Sequence[float],
+    budget: int,
+    *,
+    likeness: Callable[[int, int], float],
+    votes: Sequence[Collection[str]] = (),
+) -> list[int]:
+    """Places of what to take under a budget, in the order taken: worth most beside what is taken already.
+
+    Takes whatever still fits, as `choose` does. What resembles a chosen text is worth less by up to
+    `SAME_AGAIN` of its worth.
+
+    Args:
+        costs: tokens of each.
+        worths: value of each; what is worth 0 or less is never taken.
+        budget: tokens in all.
+        likeness: of the texts at two places, 0 to 1.
+        votes: for each, the origins it speaks for, each of which may speak once; without any it is free.
+            One whose origins have all spoken is not taken.
+
+    Source: Carbonell and Goldstein, The Use of MMR (1998), as a factor instead of a difference.
+    """
+    taken: list[int] = []
+    spoken: set[str] = set()
+    left = budget
+    # Worth only falls as texts are taken, so what is best by an old figure is looked at anew, and all else can wait.
+    waiting = [(-worth, costs[place], place, 0, 0.0) for place, worth in enumerate(worths) if worth > 0]
+    heapify(waiting)
+    while waiting:
+        _, cost, place, seen, nearest = heappop(waiting)
+        mine = frozenset(votes[place]) if votes else frozenset[str]()
+        if cost > left or (mine and mine <= spoken):
+            continue
+        nearest = max([nearest, *(likeness(place, other) for other in taken[seen:])])
+        if seen < len(taken):
+            heappush(waiting, (-worths[place] * (1 - SAME_AGAIN * nearest), cost, place, len(taken), nearest))
+            continue
+        taken.append(place)
+        spoken |= mine
+        left -= cost
+    return taken

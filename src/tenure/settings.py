@@ -34,6 +34,15 @@ class Setting:
     variable: str = ""
 
 
+def _one_of(*names: str) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"one of {', '.join(names)}")
+        return text
+
+    return check
+
+
 def _whole(least: int, most: int) -> Callable[[str], int]:
     def check(value: str) -> int:
         number = int(value)
@@ -115,6 +124,13 @@ SETTINGS: Mapping[str, Setting] = {
             meaning="tokens a context may have in all, 50 to 1000000",
             check=_whole(50, 1_000_000),
             variable="TENURE_BUDGET",
+        ),
+        Setting(
+            name="context.counter",
+            default="auto",
+            meaning="what counts the tokens of a context: auto (a tokenizer if one is installed), estimate, o200k_base or cl100k_base",
+            check=_one_of("auto", "estimate", "o200k_base", "cl100k_base"),
+            variable="TENURE_COUNTER",
         ),
         Setting(name="context.core_tokens", default="4000", meaning="tokens of the stable core, 0 to 1000000", check=_whole(0, 1_000_000)),
         Setting(

@@ -16,7 +16,7 @@ from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
 from tenure.learning.recall import Context, recall
 from tenure.learning.upkeep import carry_out, raise_bounds
-from tenure.opening import open_embedder, open_model, open_store
+from tenure.opening import open_counter, open_embedder, open_model, open_store
 from tenure.playbook.delta import OPERATION_NAMES, Delta, Operation, Receipt
 from tenure.playbook.refine import Bounds, Plan, plan_refinement
 from tenure.playbook.run import STEP_KINDS, Origin, Outcome, Run, Signal, Step, StepKind, Task, as_task
@@ -146,6 +146,7 @@ class Tenure:
                 budget=settings.whole("context.tokens") if budget is None else _positive(budget, "budget"),
                 core_tokens=settings.whole("context.core_tokens"),
                 at=self.clock.now(),
+                count=open_counter(settings),
             )
         if found.core is not None and found.core != before and budget is None:
             with self.store.writing(self.scope) as work:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.ranking import STOP_WORDS, choose, estimate_tokens, overlap, query_words, words
+from tenure.ranking import SAME_AGAIN, STOP_WORDS, choose, choose_apart, estimate_tokens, overlap, query_words, words
 from tests.strategies import any_texts
 
 
@@ -88,3 +88,36 @@ def test_overlap_is_a_symmetric_share(one: list[str], other: list[str]) -> None:
     assert overlap(one, other) == overlap(other, one)
     assert 0.0 <= overlap(one, other) <= 1.0
     assert overlap(one, one) == (1.0 if one else 0.0)
+
+
+CHOICES = st.lists(
+    st.tuples(st.integers(1, 50), st.floats(-1, 1), st.sampled_from("abcd"), st.sampled_from(["", "", "m", "n"])), max_size=12
+)
+
+
+@given(CHOICES, st.integers(0, 200))
+def test_without_likeness_and_votes_choosing_apart_is_choosing(rows: list[tuple[int, float, str, str]], budget: int) -> None:
+    costs, worths = [row[0] for row in rows], [row[1] for row in rows]
+    assert choose_apart(costs, worths, budget, likeness=lambda one, other: 0.0) == choose(costs, worths, budget)
+
+
+@given(CHOICES, st.integers(0, 200))
+def test_each_choice_is_worth_most_beside_those_before_it(rows: list[tuple[int, float, str, str]], budget: int) -> None:
+    costs, worths = [row[0] for row in rows], [row[1] for row in rows]
+    votes = [frozenset({row[3]} - {""}) for row in rows]
+
+    def like(one: int, other: int) -> float:
+        return float(rows[one][2] == rows[other][2])
+
+    chosen = choose_apart(costs, worths, budget, likeness=like, votes=votes)
+    assert sum(costs[place] for place in chosen) <= budget
+    spoken = [rows[place][3] for place in chosen if rows[place][3]]
+    assert len(spoken) == len(set(spoken)), "an origin spoke twice"
+    for number, place in enumerate(chosen):
+        before = chosen[:number]
+        left = budget - sum(costs[one] for one in before)
+        said = {rows[one][3] for one in before}
+        rest = (one for one in range(len(rows)) if one not in before and worths[one] > 0 and costs[one] <= left)
+        free = [one for one in rest if not votes[one] or not votes[one] <= said]
+        value = {one: worths[one] * (1 - SAME_AGAIN * max((like(one, b) for b in before), default=0.0)) for one in free}
+        assert value[place] == max(value.values())

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from tenure.governance.redaction import redact
+from tenure.learning.cases import (
+    NO_CASES,
+    SIMILAR_SHARE,
+    WHOLE_SHARE,
+    Cases,
+    CaseShown,
+    age_said,
+    similar_cases,
+    whole_cases,
+)
 from tenure.learning.embedding import Question
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Lesson, short_ids
@@ -19,22 +28,18 @@ from tenure.playbook.render import (
     build_core,
     choose_core,
     continue_core,
-    defused,
     lesson_block,
     lesson_tokens,
 )
-from tenure.playbook.run import Run
-from tenure.ports import Nearest, Reading
-from tenure.ranking import choose, estimate_tokens, query_words
+from tenure.playbook.run import vote_of
+from tenure.ports import Nearest, Reading, TokenCounter
+from tenure.ranking import Estimate, choose_apart, likeness_of_words, query_words, words
 
 SMALL_BUDGET = 1_000
 """Below this many tokens all goes to the task at hand: a core would leave no room for it."""
 
 CORE_SHARE = 0.6
 """The largest share of a budget that core and tail may take together when not everything fits."""
-
-CASES_LOOKED_AT = 20
-"""While a scope has no more runs than this they are shown whole, if the budget allows."""
 
 MOST_CANDIDATES = 100
 """How many lessons the search and the runs of like tasks may each put forward."""
@@ -47,6 +52,9 @@ VECTOR_SHARE = 0.15
 
 UNSEEN_TOOL = 0.05
 """Chance that a task calls a tool which no like run called."""
+
+LIKELY = 0.5
+"""Chance from which on it is said that a tool will be called."""
 
 OTHER_CHANCE = 0.1
 """Chance that a lesson which is not about one tool's error matters, beyond its likeness to the task."""
@@ -71,7 +79,8 @@ class Why:
         part: `core`, `tail` or `recall`.
         relevance: of the lesson to the task, 0 to 1; 0 where it is there for its usefulness alone.
         usefulness: lower bound of the posterior that it helps, 0 to 1.
-        tokens: what it costs.
+        tokens: what it costs, estimated.
+        reason: what spoke for it, in words.
     """
 
     id: str
@@ -79,6 +88,7 @@ class Why:
     relevance: float
     usefulness: float
     tokens: int
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,15 +97,17 @@ class Context:
 
     Attributes:
         text: for the prompt; empty if there is nothing to say yet.
-        tokens: its estimated size.
+        tokens: its size, as `counted_by` counts.
         lessons: ids of the lessons in it, in order.
         cases: ids of the runs in it, in order.
-        parts: estimated tokens of `core`, `tail`, `recall` and `cases`.
+        parts: tokens of `core`, `tail`, `recall` and `cases`.
         why: one entry per lesson.
+        why_cases: one entry per run.
+        left_out: lessons that may matter for the task too and are not shown: there was no room, or a lesson shown says much the same.
         core: the core to keep for the next context; none if this budget had no room for one.
         search: how what resembles the task was found, such as `keywords`, or `keywords and vectors of NAME`.
+        counted_by: what counted the tokens, such as `estimate` or `o200k_base (tiktoken)`.
         notes: what did not work on the way, a sentence each.
-        shown_as: each lesson's id as it stands in the text, by the full id.
     """
 
     text: str = ""
@@ -104,67 +116,112 @@ class Context:
     cases: tuple[str, ...] = ()
     parts: dict[str, int]
     why: tuple[Why, ...] = ()
+    why_cases: tuple[CaseShown, ...] = ()
+    left_out: int = 0
     core: Core | None = None
     search: str = "keywords"
+    counted_by: str = "estimate"
     notes: tuple[str, ...] = ()
 
 
-def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: datetime, question: Question = NO_QUESTION) -> Context:
-    """The context for a task.
+def recall(
+    reading: Reading,
+    task: str,
+    *,
+    budget: int,
+    core_tokens: int,
+    at: datetime,
+    question: Question = NO_QUESTION,
+    count: TokenCounter | None = None,
+) -> Context:
+    """The context for a task: the stable core, then lessons for this task, then cases.
 
     Cost follows what is shown and what the search finds, not the size of the playbook, except when a
-    core is built.
+    core is built. A budget below `SMALL_BUDGET` holds lessons alone.
 
     Args:
         reading: the scope.
         task: the input, in any script.
         budget: tokens in all; never passed.
-        core_tokens: cap on the stable core.
+        core_tokens: cap on the stable core, in estimated tokens.
         at: the present moment.
         question: the task as a vector, where there is an embedder.
+        count: counts tokens; none estimates them.
     """
-    stable, lessons = _stable(reading, budget, core_tokens, at)
+    counted = count or Estimate()
+    stable, lessons = _stable(reading, budget, core_tokens, at, counted)
     text = stable.text if stable is not None else ""
-    shown = set(stable.ids) if stable is not None else set()
+    shown = set(stable.ids) if stable is not None else set[str]()
     outlook, found = look_out(reading, task, question)
     candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
     ids = short_ids([*shown, *candidates])
-    chosen = _choose_recalled(
-        list(candidates.values()), outlook, ids, budget - estimate_tokens(text) - estimate_tokens(_heading(text)) - 1, at
-    )
+    room = budget - counted(text)
+    whole, cases = _cases(reading, outlook, room, at, counted) if budget >= SMALL_BUDGET else (NO_CASES, NO_CASES)
+    chosen = _choose_recalled(list(candidates.values()), outlook, ids, room - cases.tokens - counted(_heading(text)) - 1, at, counted)
     recalled = "".join(f"{lesson_block(lesson, ids[lesson.id])}\n" for lesson in chosen)
     if recalled:
         recalled = f"{_heading(text)}\n{recalled}"
-    cases, case_text = _whole_cases(reading, budget - estimate_tokens(text + recalled))
-    whole = redact(text + recalled + case_text).text
-    tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
+    if whole.shown and counted(recalled) + whole.tokens <= room:
+        cases = whole
+    told = redact(text + recalled + cases.text).text
     lessons = {**lessons, **candidates}
-    why = [
-        Why(
-            id=lesson_id,
-            part="recall" if lesson_id not in shown else "tail" if lesson_id in tail else "core",
-            relevance=round(outlook.likeness(lessons[lesson_id]), 3),
-            usefulness=round(_lower(lessons[lesson_id], at), 3),
-            tokens=lesson_tokens(lessons[lesson_id]),
-        )
-        for lesson_id in (*(stable.ids if stable is not None else ()), *(lesson.id for lesson in chosen))
-    ]
+    tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
+    parts = {lesson_id: "tail" if lesson_id in tail else "core" for lesson_id in (stable.ids if stable is not None else ())}
+    parts.update((lesson.id, "recall") for lesson in chosen)
     return Context(
-        text=whole,
-        tokens=estimate_tokens(whole),
-        lessons=tuple(entry.id for entry in why),
-        cases=cases,
+        text=told,
+        tokens=counted(told),
+        lessons=tuple(parts),
+        cases=tuple(case.run for case in cases.shown),
         parts={
             "core": stable.core_tokens if stable is not None else 0,
             "tail": stable.tail_tokens if stable is not None else 0,
-            "recall": estimate_tokens(recalled),
-            "cases": estimate_tokens(case_text),
+            "recall": counted(recalled),
+            "cases": cases.tokens,
         },
-        why=tuple(why),
+        why=tuple(_why(lessons[lesson_id], part, outlook, at) for lesson_id, part in parts.items()),
+        why_cases=cases.shown,
+        left_out=len(candidates) - len(chosen),
         core=stable.core if stable is not None else None,
         search=outlook.search,
+        counted_by=counted.name,
         notes=_notes(question, lessons),
     )
+
+
+def _cases(reading: Reading, outlook: Outlook, room: int, at: datetime, count: TokenCounter) -> tuple[Cases, Cases]:
+    """All cases, if they fit the room at all, and those that are worth keeping room free for, before lessons are chosen."""
+    whole = whole_cases(reading, room, count)
+    if whole.shown and whole.tokens <= WHOLE_SHARE * room:
+        return whole, whole
+    return whole, similar_cases(reading, outlook.cases, int(SIMILAR_SHARE * room), count, at=at)
+
+
+def _why(lesson: Lesson, part: str, outlook: Outlook, at: datetime) -> Why:
+    relevance = outlook.likeness(lesson)
+    return Why(
+        id=lesson.id,
+        part=part,
+        relevance=round(relevance, 3),
+        usefulness=round(_lower(lesson, at), 3),
+        tokens=lesson_tokens(lesson),
+        reason=", ".join(filter(None, (_place_said(lesson, part), *outlook.reasons(lesson), _record_said(lesson, at)))),
+    )
+
+
+def _place_said(lesson: Lesson, part: str) -> str:
+    if part == "recall":
+        return ""
+    return "pinned" if lesson.pinned else "new since the core was made" if part == "tail" else "among the surest"
+
+
+def _record_said(lesson: Lesson, at: datetime) -> str:
+    """What its counts say, and how old it is."""
+    tallies = lesson.tallies
+    counted = [f"helped {tallies.helpful}" if tallies.helpful else "", f"misled {tallies.harmful}" if tallies.harmful else ""]
+    seen = f"seen in {tallies.support} runs" if tallies.support > 1 else ""
+    age = age_said(age_in_days(lesson, at)).removesuffix(" ago")
+    return ", ".join(filter(None, (*counted, seen, f"{age} old" if age else "")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +246,20 @@ class Outlook:
         if not lesson.evidence:
             return said
         return 0.25 * said + 0.75 * max((self.cases.get(place.run, 0.0) for place in lesson.evidence), default=0.0)
+
+    def reasons(self, lesson: Lesson) -> list[str]:
+        """What makes a lesson matter for the task, in words."""
+        found: list[str] = []
+        run = max((place.run for place in lesson.evidence), key=lambda run: self.cases.get(run, 0.0), default="")
+        if self.words.get(lesson.id):
+            found.append("its words fit the task")
+        if self.cases.get(run):
+            found.append("it came from a task like this one")
+        kind, _, rest = lesson.about.partition(":")
+        tool = rest.partition(":")[0] if kind == "tool-error" else ""
+        if self.tools.get(tool, 0.0) >= LIKELY:
+            found.append(f"tasks like this one call {tool}")
+        return found
 
     def chance(self, lesson: Lesson) -> float:
         """The chance that what a lesson is about comes up at all, 0 to 1."""
@@ -268,7 +339,9 @@ def _notes(question: Question, lessons: Mapping[str, Lesson]) -> tuple[str, ...]
     return ()
 
 
-def _stable(reading: Reading, budget: int, core_tokens: int, at: datetime) -> tuple[Rendered | None, dict[str, Lesson]]:
+def _stable(
+    reading: Reading, budget: int, core_tokens: int, at: datetime, count: TokenCounter
+) -> tuple[Rendered | None, dict[str, Lesson]]:
     """Core and tail with their lessons, where the budget has room for them."""
     everything = sum(tokens for _, tokens in reading.sizes().values())
     whole = everything * 1.1 + 60 <= min(budget, core_tokens)
@@ -284,12 +357,12 @@ def _stable(reading: Reading, budget: int, core_tokens: int, at: datetime) -> tu
         new = [lesson for lesson in reading.since(kept.version) if lesson.id not in known]
         went_on = continue_core(kept, shown, new)
         # A core that was made for a larger budget does not fit; this budget gets its own, which is not kept.
-        if isinstance(went_on, Rendered) and estimate_tokens(went_on.text) <= room:
+        if isinstance(went_on, Rendered) and count(went_on.text) <= room:
             return went_on, {**shown, **{lesson.id: lesson for lesson in new}}
         reason = went_on if isinstance(went_on, str) else reason
     chosen = reading.named(choose_core(reading.briefs(), cap, at=at))
     built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
-    return (built, dict(chosen)) if estimate_tokens(built.text) <= room else (None, {})
+    return (built, dict(chosen)) if count(built.text) <= room else (None, {})
 
 
 def _heading(stable: str) -> str:
@@ -297,11 +370,21 @@ def _heading(stable: str) -> str:
     return FOR_THIS_TASK if stable else INTRODUCTION
 
 
-def _choose_recalled(lessons: Sequence[Lesson], outlook: Outlook, ids: dict[str, str], room: int, at: datetime) -> list[Lesson]:
-    costs = [estimate_tokens(lesson_block(lesson, ids[lesson.id])) + 1 for lesson in lessons]
+def _choose_recalled(
+    lessons: Sequence[Lesson], outlook: Outlook, ids: dict[str, str], room: int, at: datetime, count: TokenCounter
+) -> list[Lesson]:
+    costs = [count(lesson_block(lesson, ids[lesson.id])) + 1 for lesson in lessons]
     # By the root of the cost: short lessons go first where worth is near, but length alone never decides.
     worths = [worth(lesson, outlook, at) / cost**0.5 for lesson, cost in zip(lessons, costs, strict=True)]
-    return [lessons[place] for place in choose(costs, worths, room)]
+    said = [frozenset(words(f"{lesson.text} {lesson.applies_when}")) for lesson in lessons]
+    places = choose_apart(
+        costs,
+        worths,
+        room,
+        likeness=lambda one, other: likeness_of_words(said[one], said[other]),
+        votes=[frozenset({vote_of(lesson.origin)} - {""}) if lesson.status == "provisional" else () for lesson in lessons],
+    )
+    return [lessons[place] for place in places]
 
 
 def worth(lesson: Lesson, outlook: Outlook, at: datetime) -> float:
@@ -316,35 +399,3 @@ def worth(lesson: Lesson, outlook: Outlook, at: datetime) -> float:
 
 def _lower(lesson: Lesson, at: datetime) -> float:
     return usefulness(lesson.tallies, age_days=age_in_days(lesson, at)).lower
-
-
-def _whole_cases(reading: Reading, room: int) -> tuple[tuple[str, ...], str]:
-    """All runs of the scope, where they are few and fit: raw history is a strong baseline."""
-    ids = reading.run_ids(limit=CASES_LOOKED_AT + 1)
-    if not ids or len(ids) > CASES_LOOKED_AT or room < SMALL_BUDGET:
-        return (), ""
-    blocks: list[str] = []
-    for run_id in reversed(ids):
-        run = reading.run(run_id)
-        if run is None or not run.steps:
-            return (), ""
-        blocks.append(case_block(run))
-        room -= estimate_tokens(blocks[-1])
-        if room < 0:
-            return (), ""
-    return tuple(reversed(ids)), "## earlier runs\n" + "".join(blocks)
-
-
-def case_block(run: Run) -> str:
-    """A run as a prompt shows it: what was asked, each step in a line, how it ended."""
-    lines = [f"- run {run.id}: {defused(run.task.text)}"]
-    for step in run.steps:
-        said = step.content if not step.arguments else f"{json.dumps(dict(step.arguments), ensure_ascii=False)} {step.content}"
-        if step.error and step.error not in said:  # most logs of others hold it in both
-            said = f"error: {step.error} {said}"
-        label = step.name or step.role or step.kind
-        lines.append(f"  | {label}: {defused(' '.join(said.split()))}")
-    if run.outcome.known or run.outcome.feedback:
-        verdict = "succeeded" if run.outcome.success else "failed" if run.outcome.known else "unknown"
-        lines.append(f"  | outcome: {verdict}. {defused(run.outcome.feedback)}".rstrip())
-    return "\n".join(lines) + "\n"

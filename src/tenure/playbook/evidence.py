@@ -63,10 +63,20 @@ def usefulness(tallies: Tallies, *, age_days: float = 0.0) -> Usefulness:
 
 def age_in_days(lesson: Lesson | Brief, at: datetime | None) -> float:
     """Days since a lesson was last written; 0 where either time is unknown."""
-    if at is None or not lesson.updated:
+    return days_between(lesson.updated, at)
+
+
+def days_between(written_at: str, at: datetime | None) -> float:
+    """Days from a moment to a later one; 0 where either is unknown or the first is the later.
+
+    Args:
+        written_at: ISO 8601; anything else is unknown.
+        at: the later moment.
+    """
+    if at is None or not written_at:
         return 0.0
     try:
-        written = datetime.fromisoformat(lesson.updated)
+        written = datetime.fromisoformat(written_at)
     except ValueError:
         return 0.0
     if written.tzinfo is None or at.tzinfo is None:

@@ -29,6 +29,15 @@ HONEST_SIGNALS = frozenset({"test", "environment", "label", "human"})
 """Signals that come from outside the model: only these can promote or retire a lesson."""
 
 
+UNTRUSTED = " (untrusted)"
+"""Ends the name of an origin that is not trusted."""
+
+
+def vote_of(origin: str) -> str:
+    """The vote behind the name of an origin, as `Origin.vote`; empty where it is trusted."""
+    return "/".join(origin.removesuffix(UNTRUSTED).split("/")[:2]) if origin.endswith(UNTRUSTED) else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """Who or what a text came from. Names under one `principal` and `channel` are one origin.
@@ -48,8 +57,13 @@ class Origin:
 
     @property
     def name(self) -> str:
-        """One line that identifies the origin, such as `local/tool`."""
-        return "/".join(part for part in (self.principal, self.channel, self.document) if part)
+        """One line that identifies the origin, such as `local/tool`, and says so where it is not trusted."""
+        return "/".join(part for part in (self.principal, self.channel, self.document) if part) + ("" if self.trusted else UNTRUSTED)
+
+    @property
+    def vote(self) -> str:
+        """The origin as one that may speak once: names under one principal and channel are one. Empty where it is trusted."""
+        return "" if self.trusted else f"{self.principal}/{self.channel}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,7 +83,10 @@ def context_json(context: Context) -> dict[str, Any]:
         "cases": list(context.cases),
         "parts": dict(context.parts),
         "why": [asdict(why) for why in context.why],
+        "why_cases": [asdict(why) for why in context.why_cases],
+        "left_out": context.left_out,
         "search": context.search,
+        "counted_by": context.counted_by,
         "notes": list(context.notes),
     }
 

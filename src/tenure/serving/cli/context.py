@@ -8,7 +8,7 @@ import typer
 
 from tenure.errors import UserError
 from tenure.serving.cli.layout import Column
-from tenure.serving.cli.output import one_line
+from tenure.serving.cli.output import counted, one_line
 from tenure.serving.cli.request import OK, Request, read_text
 from tenure.serving.cli.verbs import add_verb
 
@@ -70,20 +70,22 @@ def context(
 def _explain(request: Request, found: Context) -> None:
     from tenure.playbook.lessons import short_ids
 
-    columns = [
-        Column(title="lesson"),
-        Column(title="part"),
-        Column(title="fits the task", right=True),
-        Column(title="sure to help", right=True),
-        Column(title="tokens", right=True),
-    ]
+    terminal = request.terminal
+    terminal.text("" if not found.text else "\n")
     ids = short_ids(found.lessons)
-    rows = [(ids[why.id], why.part, f"{why.relevance:.2f}", f"{why.usefulness:.2f}", f"{why.tokens:,}") for why in found.why]
-    request.terminal.text("" if not found.text else "\n")
-    request.terminal.table(columns, rows)
-    request.terminal.text(
-        "Chosen by both figures, by how often the matter came up in runs like this one, and by length. core: pinned, then the surest."
+    figures = [Column(title="fits the task", right=True), Column(title="sure to help", right=True), Column(title="tokens", right=True)]
+    why = Column(title="why", wraps=True)
+    terminal.table(
+        [Column(title="lesson"), Column(title="part"), *figures, why],
+        [(ids[one.id], one.part, f"{one.relevance:.2f}", f"{one.usefulness:.2f}", f"{one.tokens:,}", one.reason) for one in found.why],
     )
-    request.terminal.text(f"What resembles the task was found by {found.search}.")
-    if found.cases:
-        request.terminal.text(f"Whole runs in it: {', '.join(map(one_line, found.cases))}")
+    if found.why_cases:
+        terminal.text("\n")
+        terminal.table(
+            [Column(title="run"), Column(title="fits the task", right=True), Column(title="tokens", right=True), why],
+            [(one_line(one.run), f"{one.relevance:.2f}", f"{one.tokens:,}", one.reason) for one in found.why_cases],
+        )
+    terminal.text(f"What resembles the task was found by {found.search}. Tokens: {found.counted_by}.")
+    if found.left_out:
+        many = counted(found.left_out, "lesson")
+        terminal.text(f"Left out: {many} that may matter too, for want of room or because a chosen one says much the same.")

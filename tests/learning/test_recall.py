@@ -1,0 +1,198 @@
+"""What a context holds: never more than its budget, cases beside lessons, one vote per untrusted origin, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.learning.cases import CASE_TOKENS, MOST_WHOLE, SIMILAR_HEADING, WHOLE_HEADING, age_said, case_block, case_worth
+from tenure.learning.recall import Context, recall
+from tenure.playbook.delta import Add
+from tenure.playbook.run import Origin, Outcome, Run, Step, Task
+from tenure.ranking import Estimate, estimate_tokens
+from tenure.testing import open_trial
+from tenure.wiring import Tenure
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def book() -> Iterator[Tenure]:
+    with open_trial() as opened:
+        yield opened
+
+
+def kept(book: Tenure, run_id: str, task: str, *, steps: int = 2, origin: Origin | None = None, outcome: Outcome | None = None) -> Run:
+    """Keep a run without learning from it."""
+    run = Run(
+        id=run_id,
+        scope=book.scope,
+        task=Task(text=task),
+        steps=tuple(Step(kind="message", role="assistant", content=f"step {place} of {run_id} about {task}") for place in range(steps)),
+        origin=origin or Origin(),
+        outcome=outcome or Outcome(success=True, signal="test"),
+        ended="2026-02-20T12:00:00+00:00",
+    )
+    book.learner.keep(run)
+    return run
+
+
+# -- cases ----------------------------------------------------------------------------------------------
+
+
+def test_all_cases_are_shown_whole_while_they_fit_however_many(book: Tenure) -> None:
+    for number in range(40):
+        kept(book, f"r{number:02}", f"weigh parcel {number}")
+    found = book.context("something else altogether", budget=6_000)
+    assert found.cases == tuple(f"r{number:02}" for number in range(40))
+    assert WHOLE_HEADING in found.text
+    assert {why.reason for why in found.why_cases} == {"all runs of the scope fit"}
+
+
+def test_where_they_do_not_fit_those_like_the_task_are_shown_in_a_share_of_the_room(book: Tenure) -> None:
+    for number in range(30):
+        kept(book, f"r{number:02}", f"weigh parcel {number}", steps=60)
+    kept(book, "bill", "reconcile the invoice in euros", steps=60)
+    found = book.context("reconcile an invoice", budget=2_000)
+    assert found.cases == ("bill",)
+    assert SIMILAR_HEADING in found.text
+    assert found.parts["cases"] <= 500
+    assert "steps left out" in found.text
+
+
+def test_a_scope_with_very_many_runs_is_not_read_through(book: Tenure) -> None:
+    for number in range(MOST_WHOLE + 1):
+        kept(book, f"r{number:03}", "x", steps=0, outcome=Outcome(success=True))
+    assert WHOLE_HEADING not in book.context("something else", budget=100_000).text
+
+
+def test_a_small_budget_holds_lessons_alone(book: Tenure) -> None:
+    book.apply([Add("s", "Weigh each parcel twice.")])
+    kept(book, "r", "weigh a parcel")
+    found = book.context("weigh a parcel", budget=400)
+    assert (len(found.lessons), found.cases) == (1, ())
+
+
+def test_an_untrusted_origin_has_one_case_whatever_names_it_uses(book: Tenure) -> None:
+    """Two names under one principal and channel are one origin; one that is trusted may speak as often as it likes."""
+    for number in range(6):
+        kept(book, f"bad{number}", f"file the invoice number {number}", steps=40, origin=_stranger(f"name{number}"))
+    for number in range(3):
+        kept(book, f"good{number}", f"check invoice totals, part {number}", steps=40)
+    shown = [run for run in book.context("file the invoice", budget=6_000).cases if run.startswith("bad")]
+    assert len(shown) == 1
+    assert sum(run.startswith("good") for run in book.context("check invoice totals", budget=6_000).cases) > 1
+
+
+def _stranger(name: str) -> Origin:
+    return Origin(principal="mallory", channel="web", document=name, trusted=False)
+
+
+def test_a_provisional_lesson_of_an_untrusted_origin_is_shown_once_too(book: Tenure) -> None:
+    lies = [Add("s", f"File invoice {name} under W{name}.", status="provisional", origin=_stranger(name).name) for name in "abc"]
+    book.apply([*lies, *(Add("s", f"File invoice {name} under taxes of {name}.") for name in "xyz")])
+    with book.store.reading(book.scope) as reading:
+        found = recall(reading, "file invoice", budget=200, core_tokens=0, at=NOON)
+        shown = [reading.lesson(one) for one in found.lessons]
+    assert sum(one is not None and bool(one.origin) for one in shown) == 1
+    assert len(shown) == 4
+
+
+def test_the_better_known_and_the_more_recent_case_is_worth_more() -> None:
+    def run(ended: str, outcome: Outcome) -> Run:
+        return Run(id="r", scope="local/x", task=Task(text="t"), ended=ended, outcome=outcome)
+
+    tested, judged, unknown = Outcome(success=True, signal="test"), Outcome(success=True, signal="judge"), Outcome()
+    today, year = "2026-03-01T10:00:00+00:00", "2025-03-01T10:00:00+00:00"
+    ordered = [run(today, tested), run(today, judged), run(today, unknown), run(year, unknown)]
+    worths = [case_worth(one, NOON) for one in ordered]
+    assert worths == sorted(worths, reverse=True)
+    assert len(set(worths)) == 4
+    assert case_worth(run("", tested), NOON) == case_worth(run("not a time", tested), NOON) == pytest.approx(1.0)
+
+
+@given(st.lists(st.text(max_size=300), max_size=12), st.text(max_size=400), st.integers(60, 300))
+def test_a_case_in_short_stays_near_its_size_and_says_how_it_ended(contents: list[str], task: str, most: int) -> None:
+    steps = tuple(Step(kind="message", role="assistant", content=content) for content in contents)
+    run = Run(id="r1", scope="local/x", task=Task(text=task), steps=steps, outcome=Outcome(success=False, feedback="no"))
+    block = case_block(run, most=most, count=Estimate())
+    assert "  | outcome: failed. no" in block
+    assert estimate_tokens(block) <= max(most, estimate_tokens(case_block(replace(run, steps=()), most=most, count=Estimate()))) + 20
+    assert all(line.startswith(("- run r1: ", "  | ")) for line in block.splitlines()), "text became structure"
+
+
+def test_errors_and_what_mended_them_are_kept_before_talk(book: Tenure) -> None:
+    talk = [Step(kind="message", role="user", content=f"small talk {'about nothing ' * 20}{place}") for place in range(40)]
+    failed = Step(kind="tool_result", role="tool", name="pay", error="the sum does not match")
+    mended = Step(kind="tool_call", role="assistant", name="pay", arguments={"sum": 7})
+    said = Step(kind="message", role="system", content="You are an agent of ACME.")
+    run = Run(id="r", scope="local/x", task=Task(text="pay it"), steps=(said, *talk[:20], failed, mended, *talk[20:]), outcome=Outcome())
+    block = case_block(run, most=CASE_TOKENS, count=Estimate())
+    assert "the sum does not match" in block
+    assert '{"sum": 7}' in block
+    assert "ACME" not in block
+
+
+@pytest.mark.parametrize(
+    ("days", "said"), [(0.9, ""), (1, "1 day ago"), (20, "2 weeks ago"), (59, "1 month ago"), (400, "1 year ago"), (800, "2 years ago")]
+)
+def test_ages_are_said_in_words(days: float, said: str) -> None:
+    assert age_said(days) == said
+
+
+# -- budget and choice -----------------------------------------------------------------------------------
+
+
+class Doubled:
+    """A tokenizer that counts twice what is estimated."""
+
+    name = "doubled"
+
+    def __call__(self, text: str) -> int:
+        return 2 * estimate_tokens(text)
+
+
+@given(budget=st.integers(50, 4_000), lessons=st.integers(0, 30), runs=st.integers(0, 6), double=st.booleans())
+def test_no_context_passes_its_budget_whatever_counts(budget: int, lessons: int, runs: int, double: bool) -> None:
+    count = Doubled() if double else Estimate()
+    with open_trial() as book:
+        book.apply(
+            [Add(f"s{n % 3}", f"Invoice rule {n}: check {'the totals ' * (n % 9)}twice.", applies_when="invoices") for n in range(lessons)]
+        )
+        for number in range(runs):
+            kept(book, f"r{number}", f"check invoice {number}", steps=5 * number)
+        with book.store.reading(book.scope) as reading:
+            found = recall(reading, "check the invoice", budget=budget, core_tokens=1_000, at=NOON, count=count)
+    assert count(found.text) == found.tokens <= budget
+    assert found.counted_by == count.name
+    assert len(found.why) == len(found.lessons)
+    assert len(found.why_cases) == len(found.cases)
+
+
+def test_what_says_the_same_again_makes_room_for_what_does_not(book: Tenure) -> None:
+    same = [f"Check the invoice totals against the ledger before you pay, case {word}." for word in "ab"]
+    book.apply([Add("s", text) for text in (*same, "An invoice in foreign currency is converted at the day's rate.")])
+    with book.store.reading(book.scope) as reading:
+        found = recall(reading, "pay the invoice", budget=75, core_tokens=0, at=NOON)
+        texts = [lesson.text for lesson in map(reading.lesson, found.lessons) if lesson is not None]
+    assert len(texts) == 2
+    assert not set(same) <= set(texts)
+    assert found.left_out == 1
+
+
+def test_each_choice_is_explained(book: Tenure) -> None:
+    book.apply([Add("s", "Check invoice totals twice."), Add("s", "Water the plants.")])
+    found: Context = book.context("check the invoice")
+    reasons = {why.id: why.reason for why in found.why}
+    assert all(reasons.values())
+    assert any("words fit" in reason for reason in reasons.values())
+
+
+def test_a_run_is_found_by_the_next_call(book: Tenure) -> None:
+    kept(book, "r1", "reconcile the ledger", steps=3)
+    assert book.context("reconcile the ledger", budget=3_000).cases == ("r1",)
