@@ -122,7 +122,7 @@ def test_a_case_in_short_stays_near_its_size_and_says_how_it_ended(contents: lis
     run = Run(id="r1", scope="local/x", task=Task(text=task), steps=steps, outcome=Outcome(success=False, feedback="no"))
     block = case_block(run, most=most, count=Estimate())
     assert "  | outcome: failed. no" in block
-    assert estimate_tokens(block) <= max(most, estimate_tokens(case_block(replace(run, steps=()), most=most, count=Estimate()))) + 20
+    assert estimate_tokens(block) <= max(most, estimate_tokens(case_block(replace(run, steps=()), most=most, count=Estimate()))) + 12
     assert all(line.startswith(("- run r1: ", "  | ")) for line in block.splitlines()), "text became structure"
 
 

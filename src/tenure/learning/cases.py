@@ -167,13 +167,17 @@ def case_block(run: Run, *, most: int | None = None, age: str = "", count: Token
     head, tail = _first_line(run, _cut(task, TASK_TOKENS, count), age), [_cut(line, 2 * STEP_TOKENS, count) for line in _last_lines(run)]
     short = [_cut(line, STEP_TOKENS, count) for line in lines]
     left = most - count("\n".join([head, *tail]))
-    kept: set[int] = set()
+    kept: list[int] = []
     for place in _telling(run):
         cost = count(short[place]) + 1
         if cost <= left:
-            kept.add(place)
+            kept.append(place)
             left -= cost
-    return "\n".join([head, *_with_gaps(short, kept), *tail]) + "\n"
+    while True:
+        block = "\n".join([head, *_with_gaps(short, set(kept)), *tail]) + "\n"
+        if not kept or count(block) <= most:  # saying what is left out costs something too
+            return block
+        kept.pop()
 
 
 def age_said(days: float) -> str:
