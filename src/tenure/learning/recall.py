@@ -25,7 +25,7 @@ from tenure.playbook.render import (
 )
 from tenure.playbook.run import Run
 from tenure.ports import Nearest, Reading
-from tenure.ranking import choose, estimate_tokens, query_words
+from tenure.ranking import choose, estimate_tokens
 
 SMALL_BUDGET = 1_000
 """Below this many tokens all goes to the task at hand: a core would leave no room for it."""
@@ -200,9 +200,8 @@ class Outlook:
 
 def look_out(reading: Reading, task: str, question: Question = NO_QUESTION) -> tuple[Outlook, list[Lesson]]:
     """What to expect of a task, and the lessons that may matter for it, from the scope and its parents."""
-    query = query_words(task)
-    hits = reading.search(query, limit=MOST_CANDIDATES)
-    like = reading.cases_like(query, limit=LIKE_CASES)
+    hits = reading.search(task, limit=MOST_CANDIDATES)
+    like = reading.cases_like(task, limit=LIKE_CASES)
     near, near_cases, search = _near(reading, question, runs_too=not like)
     best = max((hit.score for hit in hits), default=1.0)
     nearest = max((case.score for case in like), default=1.0)
