@@ -220,8 +220,7 @@ class Hit:
         lesson: the lesson.
         score: share of what was asked that it holds, rare words counting more; above 0 and below 1. Repeats and length count a little.
         scope: the scope it stands in.
-        words: of the question that it holds, or a task it came from, in the question's order.
-        identifiers: of the question that it holds exactly, or a task it came from, in lower case.
+        words, identifiers: of the question that it or a task it came from holds; identifiers exactly, in lower case.
     """
 
     lesson: Lesson
@@ -239,8 +238,7 @@ class CaseHit:
         run: its id.
         score: share of what was asked that its task's input holds, as for lessons (see `Hit`).
         tools: names of the tools it called.
-        words: of the question that its task's input holds.
-        identifiers: of the question that it holds exactly, in lower case.
+        words, identifiers: of the question that its task's input holds.
     """
 
     run: str
@@ -308,13 +306,9 @@ class Reading(View, Protocol):
     def search(self, text: str, *, limit: int) -> Sequence[Hit]:
         """Live lessons of the scope and its parents that hold a word or an identifier of a text, best first.
 
-        Looked at are the lesson, its conditions, what it says to avoid, and the inputs of the tasks it
-        came from, which count less. Those that hold an identifier of the text exactly come first. Never
-        empty where a lesson holds a word of the text.
-
-        Args:
-            text: a question, in any script; nothing in it is query syntax.
-            limit: how many at most.
+        Looked at are the lesson, its conditions, what to avoid, and the inputs of the tasks it came from,
+        which count less. Those that hold an identifier of the text themselves come first. Never empty
+        where a lesson holds a word of the text. Nothing in the text is query syntax.
         """
         ...
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tenure.fusion import VECTOR_WEIGHT
 from tenure.governance.redaction import redact
 from tenure.learning.embedding import Question
 from tenure.playbook.evidence import age_in_days, usefulness
@@ -41,9 +42,6 @@ MOST_CANDIDATES = 100
 
 LIKE_CASES = 24
 """How many runs of like tasks say what a task will do."""
-
-VECTOR_SHARE = 0.15
-"""Weight of likeness by vectors beside that by words. More lets a weak embedder outvote the words; at this it never lost on any set."""
 
 UNSEEN_TOOL = 0.05
 """Chance that a task calls a tool which no like run called."""
@@ -172,8 +170,8 @@ class Outlook:
     """What a task's words and the runs of tasks like it say about what will matter.
 
     Attributes:
-        words: likeness of lessons to the task by id, the best being 1.
-        cases: likeness of kept runs' tasks to the task by run id, the best being 1.
+        words: likeness of lessons to the task by id, 0 to 1: the share of it that they hold, and their nearness in meaning.
+        cases: likeness of kept runs' tasks to the task by run id, alike.
         tools: by tool, the chance that the task calls it: its share among like runs.
         search: how all this was found.
     """
@@ -203,10 +201,8 @@ def look_out(reading: Reading, task: str, question: Question = NO_QUESTION) -> t
     hits = reading.search(task, limit=MOST_CANDIDATES)
     like = reading.cases_like(task, limit=LIKE_CASES)
     near, near_cases, search = _near(reading, question, runs_too=not like)
-    best = max((hit.score for hit in hits), default=1.0)
-    nearest = max((case.score for case in like), default=1.0)
-    said = fused({hit.lesson.id: hit.score / best for hit in hits}, near)
-    fused_cases = fused({case.run: case.score / nearest for case in like}, near_cases)
+    said = fused({hit.lesson.id: hit.score for hit in hits}, near)
+    fused_cases = fused({case.run: case.score for case in like}, near_cases)
     weights = {run: fused_cases[run] for run in sorted(fused_cases, key=lambda run: (-fused_cases[run], run))[:LIKE_CASES]}
     called = {**{one.id: one.tools for one in near_cases.hits}, **{case.run: case.tools for case in like}}
     total = sum(weights.values())
@@ -243,7 +239,7 @@ def _near(reading: Reading, question: Question, *, runs_too: bool) -> tuple[Near
 
 
 def fused(said: dict[str, float], near: Nearest) -> dict[str, float]:
-    """Likeness by words and by vectors as one, 0 to 1, by id.
+    """Likeness by words and by vectors as one, 0 to 1, by id, as `fusion.fuse` weighs them.
 
     Args:
         said: likeness by words, 0 to 1.
@@ -253,9 +249,9 @@ def fused(said: dict[str, float], near: Nearest) -> dict[str, float]:
     if not near.hits or near.hits[0].cosine <= near.lowest:
         return dict(said)
     spread = near.hits[0].cosine - near.lowest
-    both = {one: (1 - VECTOR_SHARE) * worth for one, worth in said.items()}
+    both = {one: (1 - VECTOR_WEIGHT) * worth for one, worth in said.items()}
     for hit in near.hits:
-        both[hit.id] = both.get(hit.id, 0.0) + VECTOR_SHARE * (hit.cosine - near.lowest) / spread
+        both[hit.id] = both.get(hit.id, 0.0) + VECTOR_WEIGHT * (hit.cosine - near.lowest) / spread
     return both
 
 
