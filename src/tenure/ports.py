@@ -218,13 +218,16 @@ class Hit:
 
     Attributes:
         lesson: the lesson.
-        score: relevance, above 0; comparable within one search only.
+        score: share of what was asked that it holds, rare words counting more; above 0 and below 1. Repeats and length count a little.
         scope: the scope it stands in.
+        words, identifiers: of the question that it or a task it came from holds; identifiers exactly, in lower case.
     """
 
     lesson: Lesson
     score: float
     scope: str
+    words: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,13 +236,16 @@ class CaseHit:
 
     Attributes:
         run: its id.
-        score: relevance of its task's input, above 0; comparable within one search only.
+        score: share of what was asked that its task's input holds, as for lessons (see `Hit`).
         tools: names of the tools it called.
+        words, identifiers: of the question that its task's input holds.
     """
 
     run: str
     score: float
     tools: frozenset[str]
+    words: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
 
 
 class Reading(View, Protocol):
@@ -297,11 +303,12 @@ class Reading(View, Protocol):
         """The lesson about a subject, live ones first, or none."""
         ...
 
-    def search(self, query: Sequence[str], *, limit: int) -> Sequence[Hit]:
-        """Live lessons of the scope and its parents that hold words of a query, best first.
+    def search(self, text: str, *, limit: int) -> Sequence[Hit]:
+        """Live lessons of the scope and its parents that hold a word or an identifier of a text, best first.
 
-        Words are matched as they are, never as query syntax, in the lesson, its conditions and the
-        input of the tasks it came from.
+        Looked at are the lesson, its conditions, what to avoid, and the inputs of the tasks it came from,
+        which count less. Those that hold an identifier of the text themselves come first. Never empty
+        where a lesson holds a word of the text. Nothing in the text is query syntax.
         """
         ...
 
@@ -351,8 +358,8 @@ class Reading(View, Protocol):
         """Other kept runs of the same task, then successful ones of the same kind, newest first."""
         ...
 
-    def cases_like(self, query: Sequence[str], *, limit: int) -> Sequence[CaseHit]:
-        """Kept runs of the scope whose task's input holds words of a query, best first."""
+    def cases_like(self, text: str, *, limit: int) -> Sequence[CaseHit]:
+        """Kept runs of the scope whose task's input holds a word or an identifier of a text, best first, as `search` finds lessons."""
         ...
 
     def unembedded(self, model: str, *, dimension: int = 0, limit: int = 64) -> Sequence[Unembedded]:

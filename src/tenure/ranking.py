@@ -83,18 +83,6 @@ def bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
-def query_words(text: str, *, most: int = 64) -> list[str]:
-    """The words of a question worth searching for, each once, in order; all of them if none is.
-
-    Args:
-        text: the question, in any script.
-        most: cap on their number.
-    """
-    every = list(dict.fromkeys(words(text)))
-    chosen = [word for word in every if word not in STOP_WORDS and (len(word) > 1 or not word.isascii() or word.isdigit())]
-    return (chosen or every)[:most]
-
-
 def choose(costs: Sequence[int], worths: Sequence[float], budget: int) -> list[int]:
     """Places of what to take under a budget, in order of worth.
 

@@ -9,8 +9,9 @@ import pytest
 
 from tenure import Add, Run, Step, Task, Tenure, Update
 from tenure.errors import EmbeddingFailed
+from tenure.fusion import VECTOR_WEIGHT
 from tenure.learning.embedding import embed_missing
-from tenure.learning.recall import VECTOR_SHARE, fused
+from tenure.learning.recall import fused
 from tenure.ports import Embedder, Near, Nearest
 from tenure.testing import WordEmbedder, open_trial
 from tests.learning.episodes import cured_run
@@ -55,7 +56,7 @@ def relevances(book: Tenure, task: str) -> dict[str, float]:
 
 def test_another_embedder_compares_only_its_own_vectors_and_says_what_is_missing(book: Tenure, embedder: WordEmbedder) -> None:
     book.embed()
-    assert relevances(book, "automobile")["car-1"] == pytest.approx(VECTOR_SHARE, abs=0.01)
+    assert relevances(book, "automobile")["car-1"] == pytest.approx(VECTOR_WEIGHT, abs=0.01)
 
     large = WordEmbedder(768, synonyms=MEANING)
     other = swapped(book, large)
@@ -77,7 +78,7 @@ def test_another_embedder_compares_only_its_own_vectors_and_says_what_is_missing
     assert rest is not None
     assert (rest.complete, rest.dropped) == (True, 19)  # the edited one had lost its vector already
     assert "wash the car every friday" in large.embedded
-    assert relevances(other, "automobile")["car-1"] == pytest.approx(VECTOR_SHARE, abs=0.01)
+    assert relevances(other, "automobile")["car-1"] == pytest.approx(VECTOR_WEIGHT, abs=0.01)
     assert len(large.embedded) - large.embedded.count("automobile") in (20, 21)  # nothing twice but what was edited
 
     # Going back is a change too.
@@ -214,5 +215,5 @@ def test_words_alone_count_where_nothing_was_compared() -> None:
 def test_a_vector_alone_never_outweighs_a_full_match_of_words() -> None:
     near = Nearest(hits=(Near(id="a", cosine=0.9, scope="t"), Near(id="b", cosine=0.1, scope="t")), lowest=0.1, compared=2)
     found = fused({"b": 1.0}, near)
-    assert found["b"] == pytest.approx(1 - VECTOR_SHARE)
-    assert found["a"] == pytest.approx(VECTOR_SHARE)
+    assert found["b"] == pytest.approx(1 - VECTOR_WEIGHT)
+    assert found["a"] == pytest.approx(VECTOR_WEIGHT)

@@ -190,7 +190,17 @@ def test_each_choice_is_explained(book: Tenure) -> None:
     found: Context = book.context("check the invoice")
     reasons = {why.id: why.reason for why in found.why}
     assert all(reasons.values())
-    assert any("words fit" in reason for reason in reasons.values())
+    assert any("it has check, invoice" in reason for reason in reasons.values())
+
+
+def test_a_lesson_that_names_what_the_task_names_comes_first(book: Tenure) -> None:
+    book.apply([Add("s", "Commit hooks run for a reason: a commit without checks breaks the build."), Add("s", "Never use --no-verify.")])
+    with book.store.reading(book.scope) as reading:
+        found = recall(reading, "may I commit with --no-verify, without the commit checks", budget=300, core_tokens=0, at=NOON)
+        first = reading.lesson(found.lessons[0])
+    assert first is not None
+    assert first.text == "Never use --no-verify."
+    assert "it names --no-verify" in found.why[0].reason
 
 
 def test_a_run_is_found_by_the_next_call(book: Tenure) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.ranking import SAME_AGAIN, STOP_WORDS, choose, choose_apart, estimate_tokens, overlap, query_words, words
+from tenure.ranking import SAME_AGAIN, choose, choose_apart, estimate_tokens, overlap, words
 from tests.strategies import any_texts
 
 
@@ -52,20 +52,6 @@ def test_estimates_are_of_the_size_that_tokenizers_count(text: str, least: int, 
 )
 def test_words_of_any_script(text: str, expected: list[str]) -> None:
     assert words(text) == expected
-
-
-@given(any_texts(10), st.integers(0, 5))
-def test_a_question_gives_each_word_once_and_some_word_if_there_is_one(text: str, most: int) -> None:
-    found = query_words(text, most=most)
-    assert len(found) == len(set(found)) <= most
-    assert set(found) <= set(words(text))
-    assert bool(query_words(text)) == bool(words(text))
-
-
-def test_a_question_of_filler_words_alone_is_still_searched() -> None:
-    assert query_words("what should I do") == ["what", "should", "i", "do"]
-    assert query_words("What is the ledger balance?") == ["ledger", "balance"]
-    assert STOP_WORDS.isdisjoint(query_words("please convert the ledger"))
 
 
 priced = st.lists(st.tuples(st.integers(0, 40), st.floats(-1, 5)), max_size=12)

@@ -83,7 +83,7 @@ def test_a_transaction_sees_what_it_wrote(store: Store) -> None:
         assert transaction.holds("01A")
         assert transaction.key_owner("run:r1") == "01A"
         assert transaction.setting("mark") == "m"
-        assert [hit.lesson.id for hit in transaction.search(["smallest"], limit=3)] == ["ctx-1"]
+        assert [hit.lesson.id for hit in transaction.search("smallest", limit=3)] == ["ctx-1"]
     with store.reading(scope) as look:
         assert {"ids": [one.id for one in look.lessons()], "version": look.version(), "run": look.run_ids()} == seen_inside
 

@@ -13,7 +13,6 @@ from tenure.playbook.delta import Add, Delta, Operation, Retire
 from tenure.playbook.render import Core, Line, lesson_tokens
 from tenure.playbook.run import Outcome, Run, Step, Task
 from tenure.ports import FailedReply, HeldChange, Store, Usage
-from tenure.ranking import query_words
 from tests.stores.contract import NASTY, cores, delta_lists, fresh_scope, look_at, nasty_texts, runs, usages
 
 # -- runs ---------------------------------------------------------------------------------------------
@@ -214,7 +213,7 @@ def test_cases_are_found_by_what_was_asked(store: Store) -> None:
 
     def cases(question: str, limit: int = 9) -> list[str]:
         with store.reading(scope) as look:
-            hits = look.cases_like(query_words(question), limit=limit)
+            hits = look.cases_like(question, limit=limit)
         assert all(hit.score > 0 for hit in hits)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
         assert all(hit.tools == (frozenset({"book", "refund"}) if hit.run == "one" else frozenset()) for hit in hits)
@@ -233,7 +232,7 @@ def test_a_grown_case_is_one_case_with_the_tools_of_all_its_steps(store: Store) 
     for length in (1, 2, 1):
         keep(store, scope, replace(session(), task=Task(text="refund the umbrella"), steps=calls[:length]))
     with store.reading(scope) as look:
-        assert [(hit.run, hit.tools) for hit in look.cases_like(["umbrella"], limit=9)] == [("r1", frozenset({"book", "refund"}))]
+        assert [(hit.run, hit.tools) for hit in look.cases_like("umbrella", limit=9)] == [("r1", frozenset({"book", "refund"}))]
 
 
 # -- held changes -------------------------------------------------------------------------------------

@@ -111,11 +111,11 @@ def test_cases_like_a_question_come_with_their_tools_best_first(store: Store) ->
         work.keep_run(Run(id="r2", scope=scope, task=Task(text="book a hotel")), learned=False)
         work.keep_run(Run(id="r3", scope=scope, task=Task(text="refund")), learned=False)
     with store.reading(scope) as look:
-        hits = look.cases_like(["refund", "ticket"], limit=9)
+        hits = look.cases_like("refund ticket", limit=9)
         assert [hit.run for hit in hits] == ["r1", "r3"]
         assert hits[0].tools == {"refund"}
-        assert look.cases_like([], limit=9) == []
-        assert [hit.run for hit in look.cases_like(['"refund', "OR"], limit=9)] == ["r3", "r1"]
+        assert look.cases_like("", limit=9) == []
+        assert [hit.run for hit in look.cases_like('"refund OR', limit=9)] == ["r3", "r1"]
 
 
 def test_sharing_finds_lessons_that_hold_every_word_of_a_group(store: Store) -> None:

@@ -47,11 +47,11 @@ def test_rows_of_another_scope_never_come_back(store: Store, mine: str, other: s
     assert mine not in store.scopes()
     with store.reading(mine) as look:
         assert look.inherited() == []
-        assert look.search(["zebra", "smallest", "number", "prices", "wall1", "theirs"], limit=50) == []
+        assert look.search("zebra smallest number prices wall1 theirs", limit=50) == []
         assert look.near(["r1"], ["book"], limit=50) == look.supported(limit=50) == look.since(0) == []
         assert look.briefs() == []
         assert look.named(["ctx-1"]) == {}
-        assert look.cases_like(["sort", "prices", "theirs", "wall1"], limit=50) == []
+        assert look.cases_like("sort prices theirs wall1", limit=50) == []
         assert look.resolve("ctx-") == look.resolve("ctx-1") == []
         found_nothing: list[object] = [look.lesson("ctx-1"), look.about("subject"), look.record("ctx-1"), look.key_owner("run:r1")]
         found_nothing += [look.version_of("01A"), look.run("r1"), look.learned_steps("r1")]
@@ -98,12 +98,12 @@ def test_reads_inherit_lessons_from_above_and_nothing_else(store: Store) -> None
             (tenant, "wide"),
         ]
         assert [lesson.id for lesson in look.lessons()] == ["own"]
-        assert {(hit.lesson.id, hit.scope) for hit in look.search(["umbrellas"], limit=9)} == {
+        assert {(hit.lesson.id, hit.scope) for hit in look.search("umbrellas", limit=9)} == {
             ("own", below),
             ("near", above),
             ("wide", tenant),
         }
-        assert [hit.lesson.id for hit in look.search(["prices"], limit=9)] == ["ctx-1"]  # a source task of the parent's, kept there
+        assert [hit.lesson.id for hit in look.search("prices", limit=9)] == ["ctx-1"]  # a source task of the parent's, kept there
         assert look.lesson("wide") is None
         assert look.run_ids() == []
         assert look.core() is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from tenure import Add, Delta, Retire
+from tenure import Add, Delta, Evidence, Retire, Run, Task
 from tenure.stores.migrations import HEAD
 from tenure.stores.sqlite import open_sqlite
 
@@ -30,4 +30,55 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
     connection = sqlite3.connect(tmp_path / "book.db")
     assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (HEAD,)
     assert ("ix_lessons_support",) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'index'").fetchall()
+    connection.close()
+
+
+OLD_WORDS = """
+DROP TABLE lessons_words;
+DROP TABLE runs_words;
+CREATE VIRTUAL TABLE lessons_words USING fts5(wall, said, asked, tokenize='porter unicode61');
+CREATE VIRTUAL TABLE runs_words USING fts5(wall, asked, tokenize='porter unicode61');
+INSERT INTO lessons_words (rowid, wall, said, asked) SELECT n, 'wall1', 'build the c part', '' FROM lessons;
+UPDATE alembic_version SET version_num = '0003';
+"""
+
+
+def test_words_and_identifiers_are_indexed_anew_from_the_rows_of_an_earlier_schema(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'book.db'}"
+    questions = ("C++", "Zurich", "umbrellas", "汇率", "dunning letters", "--force", "retired", "theirs")
+    store = open_sqlite(url)
+    for number in range(2):
+        scope = f"local/{number}"
+        with store.writing(scope) as work:
+            work.keep_run(Run(id="r1", task=Task(text="dunning letters with --force")), learned=True)
+            work.keep_run(Run(id="r2", task=Task(text="按开票日汇率换算")), learned=True)
+            work.admit(
+                Delta(
+                    f"0{number}",
+                    [
+                        Add("s", "Build the C++ part", id="a-1", evidence=(Evidence(run="r1", step=3), Evidence(run="gone"))),
+                        Add("s", "Parcels for Zürich", id="a-2", applies_when="umbrellas", avoid="多币种发票"),
+                        Add("s", "retired", id="a-3"),
+                        *([Add("s", "theirs", id="a-4")] if number else []),
+                    ],
+                )
+            )
+            work.admit(Delta(f"1{number}", [Retire("a-3")]))
+
+    def seen() -> list[object]:
+        with store.reading("local/0") as look:
+            return [(look.search(one, limit=9), look.cases_like(one, limit=9)) for one in questions]
+
+    before = seen()
+    store.close()
+    connection = sqlite3.connect(tmp_path / "book.db")
+    held = "SELECT rowid, * FROM {}_words ORDER BY rowid"
+    rows = [connection.execute(held.format(table)).fetchall() for table in ("lessons", "runs")]
+    connection.executescript(OLD_WORDS)
+    connection.close()
+    store = open_sqlite(url)
+    assert seen() == before
+    store.close()
+    connection = sqlite3.connect(tmp_path / "book.db")
+    assert [connection.execute(held.format(table)).fetchall() for table in ("lessons", "runs")] == rows
     connection.close()

@@ -196,9 +196,9 @@ class Learner:
 
     # -- writing: one transaction -------------------------------------------------------------------
 
-    def _related(self, scope: str, query: Sequence[str]) -> Sequence[Lesson]:
+    def _related(self, scope: str, text: str) -> Sequence[Lesson]:
         with self._store.reading(scope) as reading:
-            return [hit.lesson for hit in reading.search(query, limit=RELATED_LESSONS) if hit.scope == scope]
+            return [hit.lesson for hit in reading.search(text, limit=RELATED_LESSONS) if hit.scope == scope]
 
     def _write(self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings) -> Learned:
         work.keep_run(run, learned=True)

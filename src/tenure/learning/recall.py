@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from tenure.fusion import VECTOR_WEIGHT
 from tenure.governance.redaction import redact
 from tenure.learning.cases import (
     NO_CASES,
@@ -32,8 +33,8 @@ from tenure.playbook.render import (
     lesson_tokens,
 )
 from tenure.playbook.run import vote_of
-from tenure.ports import Nearest, Reading, TokenCounter
-from tenure.ranking import Estimate, choose_apart, likeness_of_words, query_words, words
+from tenure.ports import Hit, Nearest, Reading, TokenCounter
+from tenure.ranking import Estimate, choose_apart, likeness_of_words, words
 
 SMALL_BUDGET = 1_000
 """Below this many tokens all goes to the task at hand: a core would leave no room for it."""
@@ -47,14 +48,17 @@ MOST_CANDIDATES = 100
 LIKE_CASES = 24
 """How many runs of like tasks say what a task will do."""
 
-VECTOR_SHARE = 0.15
-"""Weight of likeness by vectors beside that by words. More lets a weak embedder outvote the words; at this it never lost on any set."""
-
 UNSEEN_TOOL = 0.05
 """Chance that a task calls a tool which no like run called."""
 
 LIKELY = 0.5
 """Chance from which on it is said that a tool will be called."""
+
+NAMED = 0.9
+"""Least likeness of a lesson that holds an identifier of the task exactly."""
+
+MOST_WORDS = 5
+"""How many words of the task that a lesson has are told."""
 
 OTHER_CHANCE = 0.1
 """Chance that a lesson which is not about one tool's error matters, beyond its likeness to the task."""
@@ -158,12 +162,15 @@ def recall(
     room = budget - counted(text)
     whole, cases = _cases(reading, outlook, room, at, counted) if budget >= SMALL_BUDGET else (NO_CASES, NO_CASES)
     chosen = _choose_recalled(list(candidates.values()), outlook, ids, room - cases.tokens - counted(_heading(text)) - 1, at, counted)
-    recalled = "".join(f"{lesson_block(lesson, ids[lesson.id])}\n" for lesson in chosen)
-    if recalled:
-        recalled = f"{_heading(text)}\n{recalled}"
+    recalled = _for_this_task(chosen, ids, text)
     if whole.shown and counted(recalled) + whole.tokens <= room:
         cases = whole
     told = redact(text + recalled + cases.text).text
+    while counted(told) > budget and (chosen or cases.shown):
+        # Together, texts can have a few tokens more than apart.
+        chosen, cases = (chosen[:-1], cases) if chosen else (chosen, NO_CASES)
+        recalled = _for_this_task(chosen, ids, text)
+        told = redact(text + recalled + cases.text).text
     lessons = {**lessons, **candidates}
     tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
     parts = {lesson_id: "tail" if lesson_id in tail else "core" for lesson_id in (stable.ids if stable is not None else ())}
@@ -187,6 +194,11 @@ def recall(
         counted_by=counted.name,
         notes=_notes(question, lessons),
     )
+
+
+def _for_this_task(chosen: Sequence[Lesson], ids: Mapping[str, str], stable: str) -> str:
+    lines = "".join(f"{lesson_block(lesson, ids[lesson.id])}\n" for lesson in chosen)
+    return f"{_heading(stable)}\n{lines}" if lines else ""
 
 
 def _cases(reading: Reading, outlook: Outlook, room: int, at: datetime, count: TokenCounter) -> tuple[Cases, Cases]:
@@ -229,30 +241,40 @@ class Outlook:
     """What a task's words and the runs of tasks like it say about what will matter.
 
     Attributes:
-        words: likeness of lessons to the task by id, the best being 1.
-        cases: likeness of kept runs' tasks to the task by run id, the best being 1.
+        words: likeness of lessons to the task by id, 0 to 1: the share of it that they hold, and their nearness in meaning.
+        cases: likeness of kept runs' tasks to the task by run id, alike.
         tools: by tool, the chance that the task calls it: its share among like runs.
+        hits: what each lesson that was found by keywords holds of the task, by id.
+        near: cosine of each lesson that was found by its vector, by id.
         search: how all this was found.
     """
 
     words: dict[str, float]
     cases: dict[str, float]
     tools: dict[str, float]
+    hits: Mapping[str, Hit] = field(default_factory=dict[str, Hit])
+    near: Mapping[str, float] = field(default_factory=dict[str, float])
     search: str = "keywords"
 
     def likeness(self, lesson: Lesson) -> float:
         """How much a lesson's subject resembles the task, 0 to 1: through the runs it came from, else through its words."""
         said = self.words.get(lesson.id, 0.0)
-        if not lesson.evidence:
-            return said
-        return 0.25 * said + 0.75 * max((self.cases.get(place.run, 0.0) for place in lesson.evidence), default=0.0)
+        if lesson.evidence:
+            said = 0.25 * said + 0.75 * max((self.cases.get(place.run, 0.0) for place in lesson.evidence), default=0.0)
+        hit = self.hits.get(lesson.id)
+        return max(said, NAMED) if hit is not None and hit.identifiers else said
 
     def reasons(self, lesson: Lesson) -> list[str]:
         """What makes a lesson matter for the task, in words."""
         found: list[str] = []
+        hit = self.hits.get(lesson.id)
+        if hit is not None and hit.identifiers:
+            found.append(f"it names {', '.join(hit.identifiers[:3])}")
+        if hit is not None and hit.words:
+            found.append(f"it has {', '.join(hit.words[:MOST_WORDS])}{'…' if len(hit.words) > MOST_WORDS else ''}")
+        if lesson.id in self.near:
+            found.append(f"near in meaning ({self.near[lesson.id]:.2f})")
         run = max((place.run for place in lesson.evidence), key=lambda run: self.cases.get(run, 0.0), default="")
-        if self.words.get(lesson.id):
-            found.append("its words fit the task")
         if self.cases.get(run):
             found.append("it came from a task like this one")
         kind, _, rest = lesson.about.partition(":")
@@ -271,14 +293,11 @@ class Outlook:
 
 def look_out(reading: Reading, task: str, question: Question = NO_QUESTION) -> tuple[Outlook, list[Lesson]]:
     """What to expect of a task, and the lessons that may matter for it, from the scope and its parents."""
-    query = query_words(task)
-    hits = reading.search(query, limit=MOST_CANDIDATES)
-    like = reading.cases_like(query, limit=LIKE_CASES)
+    hits = reading.search(task, limit=MOST_CANDIDATES)
+    like = reading.cases_like(task, limit=LIKE_CASES)
     near, near_cases, search = _near(reading, question, runs_too=not like)
-    best = max((hit.score for hit in hits), default=1.0)
-    nearest = max((case.score for case in like), default=1.0)
-    said = fused({hit.lesson.id: hit.score / best for hit in hits}, near)
-    fused_cases = fused({case.run: case.score / nearest for case in like}, near_cases)
+    said = fused({hit.lesson.id: hit.score for hit in hits}, near)
+    fused_cases = fused({case.run: case.score for case in like}, near_cases)
     weights = {run: fused_cases[run] for run in sorted(fused_cases, key=lambda run: (-fused_cases[run], run))[:LIKE_CASES]}
     called = {**{one.id: one.tools for one in near_cases.hits}, **{case.run: case.tools for case in like}}
     total = sum(weights.values())
@@ -290,6 +309,8 @@ def look_out(reading: Reading, task: str, question: Question = NO_QUESTION) -> t
         words=said,
         cases=weights,
         tools={tool: (weight + 0.2) / (total + 1.0) for tool, weight in tools.items()},
+        hits={hit.lesson.id: hit for hit in hits},
+        near={one.id: one.cosine for one in near.hits},
         search=search,
     )
     resting = reading.near(list(weights), list(tools), limit=MOST_CANDIDATES)
@@ -315,7 +336,7 @@ def _near(reading: Reading, question: Question, *, runs_too: bool) -> tuple[Near
 
 
 def fused(said: dict[str, float], near: Nearest) -> dict[str, float]:
-    """Likeness by words and by vectors as one, 0 to 1, by id.
+    """Likeness by words and by vectors as one, 0 to 1, by id, as `fusion.fuse` weighs them.
 
     Args:
         said: likeness by words, 0 to 1.
@@ -325,9 +346,9 @@ def fused(said: dict[str, float], near: Nearest) -> dict[str, float]:
     if not near.hits or near.hits[0].cosine <= near.lowest:
         return dict(said)
     spread = near.hits[0].cosine - near.lowest
-    both = {one: (1 - VECTOR_SHARE) * worth for one, worth in said.items()}
+    both = {one: (1 - VECTOR_WEIGHT) * worth for one, worth in said.items()}
     for hit in near.hits:
-        both[hit.id] = both.get(hit.id, 0.0) + VECTOR_SHARE * (hit.cosine - near.lowest) / spread
+        both[hit.id] = both.get(hit.id, 0.0) + VECTOR_WEIGHT * (hit.cosine - near.lowest) / spread
     return both
 
 
@@ -373,7 +394,7 @@ def _heading(stable: str) -> str:
 def _choose_recalled(
     lessons: Sequence[Lesson], outlook: Outlook, ids: dict[str, str], room: int, at: datetime, count: TokenCounter
 ) -> list[Lesson]:
-    costs = [count(lesson_block(lesson, ids[lesson.id])) + 1 for lesson in lessons]
+    costs = [count(f"{lesson_block(lesson, ids[lesson.id])}\n") for lesson in lessons]
     # By the root of the cost: short lessons go first where worth is near, but length alone never decides.
     worths = [worth(lesson, outlook, at) / cost**0.5 for lesson, cost in zip(lessons, costs, strict=True)]
     said = [frozenset(words(f"{lesson.text} {lesson.applies_when}")) for lesson in lessons]

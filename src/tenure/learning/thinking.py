@@ -10,7 +10,6 @@ from tenure.governance.redaction import redact
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
 from tenure.ports import FailedReply, LanguageModel, Metered, Prompt, Reply, Usage
-from tenure.ranking import query_words
 from tenure.roles.curate import Curation, curate_with
 from tenure.roles.extract import extract
 from tenure.roles.reflect import reflect_with
@@ -57,7 +56,7 @@ def think(
     since: int,
     model: LanguageModel | None,
     rounds: int,
-    related: Callable[[Sequence[str]], Sequence[Lesson]],
+    related: Callable[[str], Sequence[Lesson]],
     new_id: Callable[[], str],
     at: str,
 ) -> Thought:
@@ -70,7 +69,7 @@ def think(
         since: steps that were learned from before.
         model: none works without one.
         rounds: refinement rounds of the model's reflection.
-        related: lessons that hold words of a query, for the Curator.
+        related: lessons that hold words of a text, for the Curator.
         new_id: names a failed reply.
         at: the present moment, ISO 8601.
     """
@@ -100,7 +99,7 @@ def think(
     if not reflection.insights:
         return Thought(plain=plain, model=reflection, failed=lost, usage=counted.usage)
     try:
-        curation = curate_with(counted, reflection, related(query_words(_said(reflection.insights))))
+        curation = curate_with(counted, reflection, related(_said(reflection.insights)))
     except ModelError as exc:
         return replace(failed("curate", str(exc)), model=reflection)
     if curation.failed_reply is not None:

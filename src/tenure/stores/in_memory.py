@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from rpds import HashTrieMap
 
@@ -39,11 +38,11 @@ from tenure.ports import (
     Usage,
     VectorKind,
 )
-from tenure.ranking import words
-from tenure.stores.bm25 import Document, score
 from tenure.stores.growth import finished, grown, tools_called
+from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
 from tenure.stores.scopes import check_scope, parents
 from tenure.stores.vectors import Block, best, lesson_text, pack, run_text, text_hash, unpack
+from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS, weigh
 
 WAIT_S = 60.0
 """How long a writer waits for another before it gives up, in seconds."""
@@ -204,13 +203,8 @@ class InMemoryReading:
 
     def sharing(self, groups: Sequence[Sequence[str]], *, limit: int) -> Sequence[Lesson]:
         """Live lessons of the scope that hold every word of at least one group of words. Cost follows their number."""
-        wanted = [{word for part in group for word in words(part)} for group in groups]
-        found = (
-            lesson
-            for lesson in self.lessons()
-            if any(group <= _read(f"{lesson.text}\n{lesson.applies_when}\n{lesson.avoid}").counts.keys() for group in wanted if group)
-        )
-        return list(found)[: max(limit, 0)]
+        found = [lesson for lesson in self.lessons() if shares(read_lesson(lesson), groups)]
+        return found[: max(limit, 0)]
 
     def inherited(self) -> Sequence[tuple[str, Lesson]]:
         """Live lessons of the parent scopes, nearest first."""
@@ -231,18 +225,20 @@ class InMemoryReading:
         found = (lesson for lesson in self._now.lessons.values() if subject and lesson.about == subject)
         return min(found, key=lambda lesson: (_PREFERENCE[lesson.status], lesson.id), default=None)
 
-    def search(self, query: Sequence[str], *, limit: int) -> Sequence[Hit]:
-        """Live lessons of the scope and its parents that hold words of a query, best first. Cost follows their number."""
-        wanted = list(dict.fromkeys(word for one in query for word in words(one)))
+    def search(self, text: str, *, limit: int) -> Sequence[Hit]:
+        """Live lessons of the scope and its parents that hold a word or an identifier of a text, best first. Cost follows their number."""
         near = [
-            (scope, lesson, _document(lesson, contents))
+            (scope, lesson, read_lesson(lesson, _asked(lesson, contents)))
             for scope, contents in ((self._scope, self._now), *self._above)
             for lesson in contents.lessons.values()
             if lesson.live
         ]
-        scores = score(wanted, [document for _, _, document in near])
-        hits = [Hit(lesson=lesson, score=worth, scope=scope) for (scope, lesson, _), worth in zip(near, scores, strict=True) if worth > 0]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.lesson.id))[: max(limit, 0)]
+        found = weigh(MemoryIndex([(lesson.id, searched) for _, lesson, searched in near]), text, limit=limit)
+        return [
+            Hit(lesson=lesson, score=one.score, scope=scope, words=one.words, identifiers=one.identifiers)
+            for one in found
+            for scope, lesson, _ in (near[one.row],)
+        ]
 
     def playbook(self, version: int | None = None) -> Playbook:
         """The whole playbook, now or as it was after a version."""
@@ -314,13 +310,15 @@ class InMemoryReading:
         akin = [one for one in others if kind and one.task.kind == kind and one.outcome.success and not (key and one.task.key == key)]
         return (same + akin)[: max(limit, 0)]
 
-    def cases_like(self, query: Sequence[str], *, limit: int) -> Sequence[CaseHit]:
-        """Kept runs whose task's input holds words of a query, best first. Cost follows their number."""
-        wanted = list(dict.fromkeys(word for one in query for word in words(one)))
-        runs = [kept.run for kept in self._now.by_arrival(newest_first=True)]
-        scores = score(wanted, [_read(run.task.text) for run in runs])
-        hits = [CaseHit(run=run.id, score=worth, tools=tools_called(run)) for run, worth in zip(runs, scores, strict=True) if worth > 0]
-        return sorted(hits, key=lambda hit: -hit.score)[: max(limit, 0)]
+    def cases_like(self, text: str, *, limit: int) -> Sequence[CaseHit]:
+        """Kept runs whose task's input holds a word or an identifier of a text, best first. Cost follows their number."""
+        runs = [kept.run for kept in self._now.by_arrival(newest_first=False)]
+        found = weigh(MemoryIndex([(run.id, read_task(run.task.text)) for run in runs]), text, limit=limit)
+        return [
+            CaseHit(run=run.id, score=one.score, tools=tools_called(run), words=one.words, identifiers=one.identifiers)
+            for one in found
+            for run in (runs[one.row],)
+        ]
 
     def unembedded(self, model: str, *, dimension: int = 0, limit: int = 64) -> Sequence[Unembedded]:
         """Live lessons and kept runs of the scope without a vector of a model, lessons first. Cost follows their number."""
@@ -564,16 +562,10 @@ def _sorted(contents: _Contents, *, live: bool) -> list[Lesson]:
     return sorted((lesson for lesson in contents.lessons.values() if lesson.live or not live), key=lambda lesson: lesson.id)
 
 
-def _document(lesson: Lesson, contents: _Contents) -> Document:
-    """A lesson as search sees it: its text, its conditions, and the inputs of the tasks it came from."""
-    sources = (contents.runs.get(run_id) for run_id in dict.fromkeys(place.run for place in lesson.evidence))
-    return _read("\n".join((lesson.text, lesson.applies_when, *(kept.run.task.text for kept in sources if kept is not None))))
-
-
-@lru_cache(maxsize=16_384)
-def _read(text: str) -> Document:
-    # Lessons are searched far more often than they change.
-    return Document.of(words(text))
+def _asked(lesson: Lesson, contents: _Contents) -> str:
+    """The inputs of the tasks a lesson came from."""
+    sources = (contents.runs.get(run_id) for run_id in list(dict.fromkeys(place.run for place in lesson.evidence))[:SOURCE_TASKS])
+    return "\n".join(kept.run.task.text[:SOURCE_CHARACTERS] for kept in sources if kept is not None)
 
 
 def _link(previous: str, delta: Delta) -> str:

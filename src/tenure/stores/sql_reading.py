@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, func, or_, select
 
@@ -22,8 +22,10 @@ from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.ports import CaseHit, FailedReply, HeldChange, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
 from tenure.stores import codec, rows, sql_vectors
+from tenure.stores.dialect import Dialect, Searchable
 from tenure.stores.prepared import fetch_among
 from tenure.stores.scopes import parents, tenant
+from tenure.stores.weighing import Weighed
 
 LIVE = ("provisional", "active")
 """Statuses of lessons that an agent can be shown."""
@@ -34,47 +36,6 @@ _AT_ONCE = 500
 def portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     """Ids in portions that a statement can hold."""
     return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
-
-
-class Dialect(Protocol):
-    """What differs between databases."""
-
-    def put_words(self, connection: Connection, row: int, wall: int, lesson: Lesson, asked: str) -> None:
-        """Make a lesson searchable in place of what was there; a lesson that is not live stops being so."""
-        ...
-
-    def put_all_words(self, connection: Connection, wall: int, said: Sequence[tuple[int, Lesson, str, bool]]) -> None:
-        """`put_words` for many lessons: row, lesson, the tasks it came from, and whether something may be there already."""
-        ...
-
-    def find_sharing(self, connection: Connection, wall: int, groups: Sequence[Sequence[str]], limit: int) -> Sequence[int]:
-        """Rows of live lessons inside the wall that hold every word of at least one of the groups."""
-        ...
-
-    def find_words(self, connection: Connection, walls: Sequence[int], query: Sequence[str], limit: int) -> Sequence[tuple[int, float]]:
-        """Rows of live lessons inside the walls that hold words of a query, with scores above 0, best first."""
-        ...
-
-    def put_task(self, connection: Connection, row: int, wall: int, asked: str) -> None:
-        """Make a run searchable by its task's input."""
-        ...
-
-    def find_tasks(self, connection: Connection, wall: int, query: Sequence[str], limit: int) -> Sequence[tuple[int, float]]:
-        """Rows of runs inside the wall whose task holds words of a query, with scores above 0, best first."""
-        ...
-
-    @property
-    def matrices(self) -> sql_vectors.Matrices:
-        """Vectors that were read, kept for the next question."""
-        ...
-
-    def salt(self) -> str:
-        """Fresh randomness for the digest of one text, hex."""
-        ...
-
-    def now(self) -> str:
-        """The present moment, ISO 8601."""
-        ...
 
 
 class SqlReading:
@@ -318,25 +279,40 @@ class SqlReading:
         order = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
         return min((codec.lesson_from_json(body) for body in found), key=lambda one: (order[one.status], one.id), default=None)
 
-    def search(self, query: Sequence[str], *, limit: int) -> Sequence[Hit]:
-        """Live lessons of the scope and its parents that hold words of a query, best first."""
-        chain_of_scopes = (self._scope, *parents(self._scope))
-        t = rows.scopes
-        walls = (
-            self._connection.execute(select(t.c.n).where(t.c.tenant == tenant(self._scope), t.c.scope.in_(chain_of_scopes))).scalars().all()
-        )
-        if not walls or not query:
-            return []
-        found = self._dialect.find_words(self._connection, walls, query, limit)
-        by_row = dict(found)
-        b = rows.lessons
-        bodies = self._connection.execute(
-            select(b.c.n, b.c.scope, b.c.body).where(
-                b.c.n.in_(list(by_row)), b.c.tenant == tenant(self._scope), b.c.scope.in_(chain_of_scopes)
+    def search(self, text: str, *, limit: int) -> Sequence[Hit]:
+        """Live lessons of the scope and its parents that hold a word or an identifier of a text, best first."""
+        scopes = (self._scope, *parents(self._scope))
+        z, t = rows.sizes, rows.lessons
+        counted = select(func.sum(z.c.lessons)).where(z.c.tenant == tenant(self._scope), z.c.scope.in_(scopes))
+        size = int(self._connection.execute(counted).scalar() or 0)
+        found = self._find("lessons", scopes, text, size=size, limit=limit)
+        bodies = {
+            n: (scope, body)
+            for n, scope, body in self._connection.execute(
+                select(t.c.n, t.c.scope, t.c.body).where(
+                    t.c.n.in_([one.row for one in found]), t.c.tenant == tenant(self._scope), t.c.scope.in_(scopes)
+                )
             )
-        )
-        hits = [Hit(lesson=codec.lesson_from_json(body), score=by_row[n], scope=scope) for n, scope, body in bodies]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.lesson.id))
+        }
+        return [
+            Hit(lesson=codec.lesson_from_json(body), score=one.score, scope=scope, words=one.words, identifiers=one.identifiers)
+            for one in found
+            for scope, body in (bodies[one.row],)
+        ]
+
+    def _find(self, table: Searchable, scopes: Sequence[str], text: str, *, size: int, limit: int) -> Sequence[Weighed]:
+        """Rows of some scopes of this tenant that answer a question."""
+        if not size:
+            return []
+        s = rows.scopes
+        walls = {
+            int(n): str(scope)
+            for n, scope in self._connection.execute(
+                select(s.c.n, s.c.scope).where(s.c.tenant == tenant(self._scope), s.c.scope.in_(scopes))
+            )
+        }
+        alone = len(walls) == self._connection.execute(select(func.count()).select_from(s)).scalar()
+        return self._dialect.find(self._connection, table, walls, text, tenant=tenant(self._scope), size=size, alone=alone, limit=limit)
 
     def playbook(self, version: int | None = None) -> Playbook:
         """The whole playbook, now or as it was."""
@@ -453,16 +429,23 @@ class SqlReading:
         found = (self.run(run_id) for run_id in list(dict.fromkeys(ids))[:limit])
         return [one for one in found if one is not None]
 
-    def cases_like(self, query: Sequence[str], *, limit: int) -> Sequence[CaseHit]:
-        """Kept runs of the scope whose task's input holds words of a query, best first."""
-        wall = self._one(rows.scopes.c.n)
-        if wall is None or not query:
-            return []
-        found = dict(self._dialect.find_tasks(self._connection, wall, query, limit))
+    def cases_like(self, text: str, *, limit: int) -> Sequence[CaseHit]:
+        """Kept runs of the scope whose task's input holds a word or an identifier of a text, best first."""
         t = rows.runs
-        hits = self._connection.execute(select(t.c.n, t.c.id, t.c.tools).where(self._mine(t), t.c.n.in_(list(found))))
-        cases = [CaseHit(run=run_id, score=found[n], tools=frozenset(json.loads(tools))) for n, run_id, tools in hits]
-        return sorted(cases, key=lambda case: (-case.score, case.run))
+        # Runs are numbered as they arrive and none is ever removed: counting them would read them all.
+        size = int(self._connection.execute(select(func.max(t.c.arrived)).where(self._mine(t))).scalar() or 0)
+        found = self._find("runs", (self._scope,), text, size=size, limit=limit)
+        named = {
+            n: (run_id, tools)
+            for n, run_id, tools in self._connection.execute(
+                select(t.c.n, t.c.id, t.c.tools).where(self._mine(t), t.c.n.in_([one.row for one in found]))
+            )
+        }
+        return [
+            CaseHit(run=run_id, score=one.score, tools=frozenset(json.loads(tools)), words=one.words, identifiers=one.identifiers)
+            for one in found
+            for run_id, tools in (named[one.row],)
+        ]
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
         """Ids of finished runs that were kept but not learned from, oldest first."""

@@ -23,13 +23,12 @@ from tenure.playbook.run import Run
 from tenure.playbook.wellformed import operation_problem
 from tenure.ports import Admitted, Embedded, FailedReply, HeldChange
 from tenure.stores import codec, rows, sql_vectors
+from tenure.stores.dialect import Dialect
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.prepared import change, fetch, fetch_among, put
-from tenure.stores.sql_reading import LIVE, Dialect, SqlReading, portions
+from tenure.stores.sql_reading import LIVE, SqlReading, portions
 from tenure.stores.vectors import lesson_text
-
-SOURCE_TASKS_INDEXED = 8
-"""How many of the tasks a lesson came from are searchable with it."""
+from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
 
 
 @lru_cache(maxsize=64)
@@ -204,12 +203,12 @@ class SqlWriting(SqlReading):
 
     def _asked(self, lesson: Lesson) -> str:
         """The inputs of the tasks a lesson came from."""
-        ids = list(dict.fromkeys(place.run for place in lesson.evidence))[:SOURCE_TASKS_INDEXED]
+        ids = list(dict.fromkeys(place.run for place in lesson.evidence))[:SOURCE_TASKS]
         if not ids:
             return ""
         t = rows.runs
         bodies = self._connection.execute(select(t.c.body).where(self._mine(t), t.c.id.in_(ids)).order_by(t.c.arrived)).scalars()
-        return "\n".join(str(json.loads(body)["task"]["text"])[:2000] for body in bodies)
+        return "\n".join(str(json.loads(body)["task"]["text"])[:SOURCE_CHARACTERS] for body in bodies)
 
     def _append(self, delta: Delta) -> int:
         ((writer, counted, last),) = fetch(self._connection, _HEAD, self._wall)
@@ -249,11 +248,13 @@ class SqlWriting(SqlReading):
     def keep_run(self, run: Run, *, learned: bool) -> None:
         """Keep a run, or more steps and the outcome of one that is kept."""
         t = rows.runs
-        kept = self._rows(t.c.steps, t.c.learned, t.c.tools, t.c.body, id=run.id).one_or_none()
+        kept = self._rows(t.c.n, t.c.steps, t.c.learned, t.c.tools, t.c.body, id=run.id).one_or_none()
+        asked = ""
         if kept is not None:
             earlier = codec.run_from_json(kept.body, scope=self._scope)
             run = grown(earlier, run)
-            if run.task.text != earlier.task.text:
+            asked = earlier.task.text
+            if run.task.text != asked:
                 sql_vectors.drop_stale(self._connection, self._scope, "run", [run.id])
         have = int(kept.steps) if kept is not None else 0
         total = max(have, len(run.steps))
@@ -270,10 +271,12 @@ class SqlWriting(SqlReading):
         if kept is None:
             arrived = int(self._connection.execute(select(func.max(t.c.arrived)).where(self._mine(t))).scalar() or 0) + 1
             row = self._insert(t, {"id": run.id, "arrived": arrived, **values}).inserted_primary_key[0]
+        else:
+            row = kept.n
+            self._update(t, {"id": run.id}, values)
+        if kept is None or run.task.text != asked:
             self._dialect.put_task(self._connection, row, self._scope_row, run.task.text)
             self._search_by_task_of(run.id)
-        else:
-            self._update(t, {"id": run.id}, values)
         new = [
             {**self._wall, "run_id": run.id, "place": place, "body": codec.step_to_json(step)}
             for place, step in enumerate(run.steps)
@@ -420,5 +423,5 @@ def _embedded(lesson: Lesson | None) -> str | None:
 
 
 def _searchable(lesson: Lesson) -> tuple[object, ...]:
-    runs = tuple(dict.fromkeys(place.run for place in lesson.evidence))[:SOURCE_TASKS_INDEXED]
-    return (lesson.live, lesson.text, lesson.applies_when, runs)
+    runs = tuple(dict.fromkeys(place.run for place in lesson.evidence))[:SOURCE_TASKS]
+    return (lesson.live, lesson.text, lesson.applies_when, lesson.avoid, runs)

@@ -6,7 +6,7 @@ import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -20,28 +20,21 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from tenure.errors import DamagedStore, StoreBusy, StoreError
 from tenure.playbook.lessons import Lesson
 from tenure.ports import Usage
-from tenure.ranking import words
-from tenure.stores import migrations, rows
-from tenure.stores.prepared import change
+from tenure.stores import migrations, rows, sqlite_words
+from tenure.stores.dialect import Searchable
 from tenure.stores.scopes import check_scope, tenant
 from tenure.stores.sql_reading import SqlReading
 from tenure.stores.sql_vectors import Matrices
 from tenure.stores.sql_writing import SqlWriting
+from tenure.stores.weighing import Weighed, own_text, searched, searched_task, weigh
 
 BUSY_S = 60.0
 """How long a writer waits for another before it gives up, in seconds."""
-
-INDEXED_CHARACTERS = 4_000
-"""How much of a task's input is searchable, in characters."""
 
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 """Names under which a file without the form of a database is a damaged one; under others it may be a text."""
 
 _DAMAGE = ("file is not a database", "malformed", "file is encrypted")
-
-_DROP_WORDS = text("DELETE FROM lessons_words WHERE rowid = :row")
-_PUT_WORDS = text("INSERT INTO lessons_words (rowid, wall, said, asked) VALUES (:row, :wall, :said, :asked)")
-_SHARING = text("SELECT rowid FROM lessons_words WHERE lessons_words MATCH :match ORDER BY rowid LIMIT :limit")
 
 
 class SqliteDialect:
@@ -57,45 +50,33 @@ class SqliteDialect:
 
     def put_all_words(self, connection: Connection, wall: int, said: Sequence[tuple[int, Lesson, str, bool]]) -> None:
         """`put_words` for many lessons, in two statements."""
-        old = [{"row": row} for row, _, _, known in said if known]
-        change(connection, _DROP_WORDS, old)
-        new = [
-            {
-                "row": row,
-                "wall": f"wall{wall}",
-                "said": " ".join(words(f"{lesson.text}\n{lesson.applies_when}\n{lesson.avoid}")),
-                "asked": " ".join(words(asked)),
-            }
-            for row, lesson, asked, _ in said
-            if lesson.live
-        ]
-        change(connection, _PUT_WORDS, new)
-
-    def find_sharing(self, connection: Connection, wall: int, groups: Sequence[Sequence[str]], limit: int) -> Sequence[int]:
-        """Rows that hold every word of at least one of the groups. Not ranked: that would cost more than finding them."""
-        quoted = [" AND ".join(f'"{word}"' for part in group for word in words(part)) for group in groups]
-        any_of = " OR ".join(f"({one})" for one in quoted if one)
-        if not any_of:
-            return []
-        match = f"(said : ({any_of})) AND (wall : wall{wall})"
-        found = connection.execute(_SHARING, {"match": match, "limit": limit}).scalars()
-        return [int(row) for row in found]
+        sqlite_words.remove(connection, "lessons", [row for row, _, _, known in said if known])
+        new = [(row, searched(own_text(lesson), asked)) for row, lesson, asked, _ in said if lesson.live]
+        sqlite_words.put_searched(connection, "lessons", wall, new)
 
     def put_task(self, connection: Connection, row: int, wall: int, asked: str) -> None:
-        """Make a run searchable by its task's input."""
-        connection.execute(
-            text("INSERT INTO runs_words (rowid, wall, asked) VALUES (:row, :wall, :asked)"),
-            {"row": row, "wall": f"wall{wall}", "asked": " ".join(words(asked[:INDEXED_CHARACTERS]))},
-        )
+        """Make a run searchable by its task's input, in place of what was there."""
+        sqlite_words.remove(connection, "runs", [row])
+        sqlite_words.put_searched(connection, "runs", wall, [(row, searched_task(asked))])
 
-    def find_tasks(self, connection: Connection, wall: int, query: Sequence[str], limit: int) -> Sequence[tuple[int, float]]:
-        """Rows of runs whose task holds words of a query."""
-        return _find(connection, "runs_words", "0.0, 1.0", f"(wall : wall{wall}) AND (asked : ({_any_of(query)}))", limit)
+    def find_sharing(self, connection: Connection, wall: int, groups: Sequence[Sequence[str]], limit: int) -> Sequence[int]:
+        """Rows that hold every word of at least one of the groups."""
+        return sqlite_words.sharing(connection, wall, groups, limit)
 
-    def find_words(self, connection: Connection, walls: Sequence[int], query: Sequence[str], limit: int) -> Sequence[tuple[int, float]]:
-        """Rows that hold words of a query. The words are quoted, so that none is query syntax."""
-        inside = " OR ".join(f"wall{wall}" for wall in walls)
-        return _find(connection, "lessons_words", "0.0, 1.0, 0.7", f"(wall : ({inside})) AND ({{said asked}} : ({_any_of(query)}))", limit)
+    def find(
+        self,
+        connection: Connection,
+        table: Searchable,
+        walls: Mapping[int, str],
+        asked: str,
+        *,
+        tenant: str,
+        size: int,
+        alone: bool,
+        limit: int,
+    ) -> Sequence[Weighed]:
+        """Rows inside the walls that answer a question."""
+        return weigh(sqlite_words.SqliteIndex(connection, table, walls, tenant=tenant, size=size, alone=alone), asked, limit=limit)
 
     def salt(self) -> str:
         """Fresh randomness, 16 bytes as hex."""
@@ -121,20 +102,6 @@ def _spent(connection: Connection, scope: str, day: str | None) -> list[Usage]:
         )
         for found in connection.execute(wanted)
     ]
-
-
-def _any_of(query: Sequence[str]) -> str:
-    """An FTS5 expression that any of the words satisfies, each quoted so that none can be query syntax."""
-    plain = dict.fromkeys(part for word in query for part in words(word))
-    return " OR ".join(f'"{word}"' for word in plain) or '""'
-
-
-def _find(connection: Connection, table: str, weights: str, match: str, limit: int) -> list[tuple[int, float]]:
-    found = connection.execute(
-        text(f"SELECT rowid, bm25({table}, {weights}) AS cost FROM {table} WHERE {table} MATCH :match ORDER BY cost, rowid LIMIT :limit"),
-        {"match": match, "limit": limit},
-    )
-    return [(int(row), max(-float(cost), 1e-6)) for row, cost in found]
 
 
 class SqliteStore:

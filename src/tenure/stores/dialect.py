@@ -1,0 +1,73 @@
+"""What differs between SQL databases: text search, randomness, time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
+
+from sqlalchemy import Connection
+
+from tenure.playbook.lessons import Lesson
+from tenure.stores import sql_vectors
+from tenure.stores.weighing import Weighed
+
+Searchable = Literal["lessons", "runs"]
+"""What can be searched."""
+
+
+class Dialect(Protocol):
+    """What differs between databases."""
+
+    def put_words(self, connection: Connection, row: int, wall: int, lesson: Lesson, asked: str) -> None:
+        """Make a lesson searchable in place of what was there; a lesson that is not live stops being so."""
+        ...
+
+    def put_all_words(self, connection: Connection, wall: int, said: Sequence[tuple[int, Lesson, str, bool]]) -> None:
+        """`put_words` for many lessons: row, lesson, the tasks it came from, and whether something may be there already."""
+        ...
+
+    def find_sharing(self, connection: Connection, wall: int, groups: Sequence[Sequence[str]], limit: int) -> Sequence[int]:
+        """Rows of live lessons inside the wall that hold every word of at least one of the groups."""
+        ...
+
+    def find(
+        self,
+        connection: Connection,
+        table: Searchable,
+        walls: Mapping[int, str],
+        asked: str,
+        *,
+        tenant: str,
+        size: int,
+        alone: bool,
+        limit: int,
+    ) -> Sequence[Weighed]:
+        """Rows of live lessons, or of runs, that answer a question, best first (see `weighing.weigh`).
+
+        Args:
+            connection: inside a transaction.
+            table: which of the two.
+            walls: numbers of the scopes to look in, with the scopes; all of one `tenant`.
+            asked: the question, as it was asked.
+            tenant, limit: of these scopes; how many rows at most.
+            size: how many rows there are inside the walls.
+            alone: whether these are all scopes that the database holds.
+        """
+        ...
+
+    def put_task(self, connection: Connection, row: int, wall: int, asked: str) -> None:
+        """Make a run searchable by its task's input, in place of what was there."""
+        ...
+
+    @property
+    def matrices(self) -> sql_vectors.Matrices:
+        """Vectors that were read, kept for the next question."""
+        ...
+
+    def salt(self) -> str:
+        """Fresh randomness for the digest of one text, hex."""
+        ...
+
+    def now(self) -> str:
+        """The present moment, ISO 8601."""
+        ...

@@ -1,0 +1,108 @@
+"""The text index of lessons and of runs in a SQLite file: FTS5 finds candidates and counts who holds a word."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlalchemy import Connection, text
+
+from tenure.stores.dialect import Searchable
+from tenure.stores.prepared import change
+from tenure.stores.weighing import ASKED_WEIGHT, Searched
+from tenure.terms import search_words
+
+_EXACT = 4.0
+"""Weight of an identifier against a word when candidates are chosen. The order among them is made later."""
+
+_REMOVAL = {table: text(f"DELETE FROM {table}_words WHERE rowid = :row") for table in ("lessons", "runs")}
+_INSERTION = {
+    table: text(f"INSERT INTO {table}_words (rowid, wall, said, asked, marks) VALUES (:row, :wall, :said, :asked, :marks)")
+    for table in ("lessons", "runs")
+}
+
+
+def put_searched(connection: Connection, table: Searchable, wall: int, new: Sequence[tuple[int, Searched]]) -> None:
+    """Index rows that are not in the index."""
+    values = [{"row": row, "wall": f"wall{wall}", "said": one.said, "asked": one.asked, "marks": one.marks} for row, one in new]
+    change(connection, _INSERTION[table], values)
+
+
+def remove(connection: Connection, table: Searchable, rows: Collection[int]) -> None:
+    """Take rows out of the index, be they there or not."""
+    change(connection, _REMOVAL[table], [{"row": row} for row in rows])
+
+
+def sharing(connection: Connection, wall: int, groups: Sequence[Sequence[str]], limit: int) -> list[int]:
+    """Rows of lessons that hold every word of at least one of the groups. Not ranked: that would cost more than finding them."""
+    quoted = [" AND ".join(_quoted(word) for part in group for word in search_words(part)) for group in groups]
+    any_of = " OR ".join(f"({one})" for one in quoted if one)
+    if not any_of:
+        return []
+    match = f"(said : ({any_of})) AND (wall : wall{wall})"
+    found = connection.exec_driver_sql(
+        "SELECT rowid FROM lessons_words WHERE lessons_words MATCH ? ORDER BY rowid LIMIT ?", (match, limit)
+    ).scalars()
+    return [int(row) for row in found]
+
+
+class SqliteIndex:
+    """The lessons or the runs inside some walls (see `weighing.Index`).
+
+    Args:
+        connection: inside a transaction.
+        table: which of the two.
+        walls: numbers of scopes, with the scopes.
+        tenant: the tenant of them all.
+        size: how many rows there are inside the walls.
+        alone: whether nothing stands outside the walls. Then they need not be asked for, which takes as long as all else.
+    """
+
+    def __init__(
+        self, connection: Connection, table: Searchable, walls: Mapping[int, str], *, tenant: str, size: int, alone: bool = False
+    ) -> None:
+        self._cursor = connection.connection.cursor()
+        self._table, self._walls, self._tenant, self._size = table, walls, tenant, size
+        self._inside = "" if alone else f"(wall : ({' OR '.join(f'wall{wall}' for wall in sorted(walls))})) AND "
+
+    def size(self) -> int:
+        """How many there are."""
+        return self._size
+
+    def held_by(self, token: str) -> int:
+        """How many hold a word, or another with its stem, or an identifier."""
+        found = self._cursor.execute(
+            f"SELECT count(*) FROM {self._table}_words WHERE {self._table}_words MATCH ?",
+            (f"{self._inside}({{said asked marks}} : {_quoted(token)})",),
+        ).fetchone()
+        return int(found[0])
+
+    def holders(self, tokens: Sequence[str], marks: Sequence[str], most: int) -> Collection[int]:
+        """Rows that hold any of these, the likeliest by FTS5's own measure."""
+        found: dict[int, None] = {}
+        name = f"{self._table}_words"
+        for columns, wanted in (("marks", marks), ("said asked marks", tokens)):
+            if wanted:
+                match = f"{self._inside}({{{columns}}} : ({' OR '.join(map(_quoted, wanted))}))"
+                rows = self._cursor.execute(
+                    f"SELECT rowid FROM {name} WHERE {name} MATCH ? "
+                    f"ORDER BY bm25({name}, 0.0, 1.0, {ASKED_WEIGHT}, {_EXACT}), rowid LIMIT ?",
+                    (match, most),
+                )
+                found.update(dict.fromkeys(int(row) for (row,) in rows.fetchall()))
+        return found
+
+    def take(self, rows: Collection[int]) -> Mapping[int, tuple[str, Searched]]:
+        """The texts in rows; only those inside the walls, whatever the text index says."""
+        scopes = list(self._walls.values())
+        found = self._cursor.execute(
+            f"SELECT t.n, t.id, w.said, w.asked, w.marks FROM {self._table} AS t JOIN {self._table}_words AS w ON w.rowid = t.n "
+            f"WHERE t.n IN ({', '.join(str(int(row)) for row in sorted(rows))}) "
+            f"AND t.tenant = ? AND t.scope IN ({', '.join('?' * len(scopes))})",
+            (self._tenant, *scopes),
+        ).fetchall()
+        return {int(n): (str(one), Searched(said=said, asked=asked, marks=marks)) for n, one, said, asked, marks in found}
+
+
+def _quoted(word: str) -> str:
+    """A word as an FTS5 string, in which nothing is syntax."""
+    return '"' + word.replace('"', '""') + '"'

@@ -1,0 +1,186 @@
+"""What the adapters of `ports.Store` share when lessons and runs are searched: what is indexed of each, and one way to weigh them.
+
+The words, the rarities and the order are those of `terms` and `fusion`, as for passages. An adapter
+gives candidates by its own measure; only they are weighed exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from tenure.fusion import Candidate, rarities, shares
+from tenure.playbook.lessons import Lesson
+from tenure.terms import Question, identifiers, question, search_words, shown, stem
+
+ASKED_WEIGHT = 0.7
+"""What a word in the tasks that a lesson came from counts against one in the lesson."""
+
+SOURCE_TASKS, SOURCE_CHARACTERS = 8, 2_000
+"""How many of the tasks that a lesson came from are searched with it, and how much of each, in characters."""
+
+TASK_CHARACTERS = 4_000
+"""How much of a run's task is searched, in characters."""
+
+MORE_CANDIDATES = 60
+"""How many more texts are weighed than hits are asked for: databases measure a little differently."""
+
+ENOUGH_HOLDERS = 10_000
+"""When the rarest words of a question are held this often, its other words put forward no candidates; they are weighed all the same."""
+
+_END = "\ue000"
+"""Ends each identifier: no stemmer takes an ending off it, and no word equals one without signs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """A lesson or a task as it is searched; words are folded and stand between single spaces.
+
+    Attributes:
+        said: its own words.
+        asked: words and identifiers of the tasks that a lesson came from.
+        marks: its own identifiers.
+    """
+
+    said: str
+    asked: str = ""
+    marks: str = ""
+
+
+def own_text(lesson: Lesson) -> str:
+    """What of a lesson itself is searched."""
+    return f"{lesson.text}\n{lesson.applies_when}\n{lesson.avoid}"
+
+
+def searched(own: str, asked: str) -> Searched:
+    """A lesson with the inputs of the tasks it came from.
+
+    Args:
+        own: see `own_text`.
+        asked: the inputs.
+    """
+    return Searched(said=_words(own), asked=" ".join(filter(None, (_words(asked), _marks(asked)))), marks=_marks(own))
+
+
+def searched_task(text: str) -> Searched:
+    """The input of a run's task."""
+    start = text[:TASK_CHARACTERS]
+    return Searched(said=_words(start), marks=_marks(start))
+
+
+def _words(text: str) -> str:
+    return " ".join(search_words(text))
+
+
+def _marks(text: str) -> str:
+    return " ".join(name + _END for name in identifiers(text))
+
+
+class Index(Protocol):
+    """The lessons or the runs that a question is asked of, as an adapter keeps them, each under a row number."""
+
+    def size(self) -> int:
+        """How many there are."""
+        ...
+
+    def held_by(self, token: str) -> int:
+        """How many hold a word, or another with its stem, or an identifier."""
+        ...
+
+    def holders(self, tokens: Sequence[str], marks: Sequence[str], most: int) -> Collection[int]:
+        """Rows that hold any of these: at most so many for `marks`, then so many for `tokens`, the likeliest as far as it can tell."""
+        ...
+
+    def take(self, rows: Collection[int]) -> Mapping[int, tuple[str, Searched]]:
+        """The texts in rows, each with a name that breaks ties."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """A row that answers a question.
+
+    Attributes:
+        row: its number.
+        score: share of the question's rarity that it holds, above 0 and below 1.
+        words: of the question that it holds, in the question's order.
+        identifiers: of the question that it holds exactly, in lower case.
+    """
+
+    row: int
+    score: float
+    words: tuple[str, ...]
+    identifiers: tuple[str, ...]
+
+
+def weigh(index: Index, text: str, *, limit: int) -> list[Weighed]:
+    """Rows that hold a word or an identifier of a text, best first; those whose own words hold more of its identifiers before others.
+
+    Args:
+        index: where to look.
+        text: a question, in any script; nothing in it is syntax.
+        limit: how many at most.
+    """
+    asked = question(text)
+    if limit < 1:
+        return []
+    found = _weigh(index, asked, limit)
+    if not found and asked.others:
+        # The words that say little are better than nothing.
+        found = _weigh(index, replace(asked, words=asked.others), limit)
+    return found
+
+
+def _weigh(index: Index, asked: Question, limit: int) -> list[Weighed]:
+    total = index.size()
+    if not total:
+        return []
+    words = {stem(word): word for word in asked.words}
+    marks = {name + _END: name for name in asked.identifiers}
+    held_by = {token: index.held_by(token) for token in (*words, *marks)}
+    tokens = _rarest(held_by)
+    if not tokens:
+        return []
+    kept = index.take(index.holders(tokens, [mark for mark in marks if held_by[mark]], limit + MORE_CANDIDATES))
+    candidates = [(row, _candidate(name, one, held_by, marks)) for row, (name, one) in kept.items()]
+    mean_length = sum(one.length for _, one in candidates) / max(len(candidates), 1)
+    weights = rarities(held_by, total)
+    scores = [sum(shares(one, weights, mean_length).values()) for _, one in candidates]
+    order = sorted(
+        (place for place, score in enumerate(scores) if score > 0),
+        key=lambda place: (-candidates[place][1].identifiers, -round(scores[place], 12), candidates[place][1].key, candidates[place][0]),
+    )
+    return [
+        Weighed(
+            row=row,
+            score=scores[place],
+            words=tuple(word for token, word in words.items() if token in one.counts),
+            identifiers=tuple(shown(name) for mark, name in marks.items() if mark in one.counts),
+        )
+        for place in order[:limit]
+        for row, one in (candidates[place],)
+    ]
+
+
+def _rarest(held_by: Mapping[str, int]) -> list[str]:
+    """What of a question puts candidates forward: whatever is held at all, the rarest first, until enough hold it."""
+    chosen: list[str] = []
+    reached = 0
+    for token in sorted((token for token, count in held_by.items() if count), key=lambda token: (held_by[token], token)):
+        if chosen and reached + held_by[token] > ENOUGH_HOLDERS:
+            break
+        chosen.append(token)
+        reached += held_by[token]
+    return chosen
+
+
+def _candidate(key: str, one: Searched, wanted: Collection[str], marks: Collection[str]) -> Candidate:
+    own = one.marks.split()
+    said, asked = one.said.split(), one.asked.split()
+    counts: dict[str, float] = {}
+    for tokens, weight in ((said, 1.0), (own, 1.0), (asked, ASKED_WEIGHT)):
+        for root in map(stem, tokens):
+            if root in wanted:
+                counts[root] = counts.get(root, 0.0) + weight
+    return Candidate(key=key, counts=counts, length=len(said) + ASKED_WEIGHT * len(asked), identifiers=sum(mark in marks for mark in own))
