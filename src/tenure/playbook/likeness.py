@@ -48,6 +48,12 @@ _NAMES = {
 }
 _LIMITING = re.compile(r"^(only|except|but|however|instead|otherwise|unless|although|though|still|this|that|it|they|those|these)$")
 
+_UNDOES = frozenset(
+    """exempt excluded excepted rarely seldom stop undo revert wrong outdated obsolete deprecated apart aside besides rather but untrue
+    mistaken superseded replaced former formerly once""".split()
+)
+_WHOLE = frozenset("is are was were it its they there".split())
+
 Relation = Literal["same", "conflict", "unlike"]
 
 SourceTasks = Callable[[Collection[str]], Mapping[str, str]]
@@ -179,12 +185,17 @@ def adds_only(longer: Wording, shorter: Wording) -> Sequence[tuple[str, ...]]:
         return ()
     if longer.facts != shorter.facts:
         return ()
-    return () if any(_LIMITING.match(sentence[0]) and not _explains(sentence) for sentence in rest) else rest
+    return rest if all(map(_explains, rest)) else ()
 
 
 def _explains(sentence: tuple[str, ...]) -> bool:
-    """Whether a sentence only says what the one before it is good for."""
-    return sentence[0] in ("this", "it") and len(sentence) > 1 and sentence[1] in ("ensure", "prevent", "help", "keep", "save", "give")
+    """Whether a sentence only says why, or what the one before it is good for.
+
+    It has to be a whole English one: what "On weekends." or a sentence in another language does is not known.
+    """
+    if sentence[0] in ("this", "it") and len(sentence) > 1:
+        return sentence[1] in ("ensures", "prevents", "helps", "keeps", "saves", "gives", "avoids")
+    return not _LIMITING.match(sentence[0]) and not _UNDOES.intersection(sentence) and bool(_WHOLE.intersection(sentence))
 
 
 def share_a_task(one: Lesson, other: Lesson, tasks: SourceTasks) -> bool:
