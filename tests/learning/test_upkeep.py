@@ -7,7 +7,10 @@ from tenure.learning.duplicates import conflicts_of, duplicate_of
 from tenure.learning.review import conflicts_in
 from tenure.learning.upkeep import plan_for_new
 from tenure.playbook.lessons import Lesson
+from tenure.playbook.likeness import compare
 from tenure.testing import open_trial
+from tests.playbook.later_pairs import LATER_PAIRS, STILL_THE_SAME
+from tests.playbook.likeness_pairs import PAIRS
 
 
 def failing_run(number: int) -> Run:
@@ -138,3 +141,19 @@ def test_a_dry_run_explains_every_move() -> None:
         assert all("section 's' holds more than 2 lessons" in one.reason and "frees" in one.reason for one in plan.evictions)
         assert "x-5" not in {one.id for one in plan.evictions}
         assert len(book.playbook) == 5
+
+
+def test_what_the_store_finds_is_what_a_look_at_all_would_find() -> None:
+    """The index only narrows down: every pair that may be merged is found through it, and no other."""
+    pairs = (*PAIRS, *LATER_PAIRS, *STILL_THE_SAME)
+    for url in ("memory://", "sqlite://"):
+        with open_trial(url=url) as book:
+            book.set("bounds.lessons_per_section", "1000")
+            book.apply([Add("s", pair.one, id=f"x-{number}") for number, pair in enumerate(pairs)])
+            with book.store.reading(book.scope) as reading:
+                for number, pair in enumerate(pairs):
+                    new = Lesson(id="new", section="s", kind="strategy", text=pair.other)
+                    there = reading.lesson(f"x-{number}")
+                    assert there is not None
+                    if compare(there, new).relation == "same":
+                        assert duplicate_of(new, reading) is not None, (url, pair)
