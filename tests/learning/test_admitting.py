@@ -179,3 +179,11 @@ def test_a_run_that_contradicts_a_lesson_says_which_and_merges_nothing(tmp_path:
     learn(url, "Retry the call at most 3 times.", "r1")
     second = learn(url, "Retry the call at most 5 times.", "r2")
     assert (second.added, second.merged, len(second.conflicts)) == (1, 0, 1)
+
+
+def test_a_large_scope_lists_the_conflicts_of_its_newest_lessons(book: Tenure, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenure.learning.review.MOST_COMPARED", 2)
+    book.apply([Add("s", "Retry a failed call at most 3 times.", id="x-1"), Add("s", "Ask before deleting.", id="x-2")])
+    book.apply([Add("s", "Retry a failed call at most 5 times.", id="x-3"), Add("s", "Save before leaving.", id="x-4")])
+    with book.store.reading(book.scope) as reading:
+        assert [conflict.ids for conflict in conflicts_in(reading)] == [("x-1", "x-3")]

@@ -83,6 +83,7 @@ class Summary:
     held: int = 0
     revised: int = 0
     retired: int = 0
+    conflicts: int = 0
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     interrupted: bool = False
@@ -100,6 +101,7 @@ class Summary:
             held=self.held + learned.held,
             revised=self.revised + learned.revised,
             retired=self.retired + learned.retired,
+            conflicts=self.conflicts + len(learned.conflicts),
             problems=(*self.problems, *learned.problems)[:20],
             usage=self.usage + learned.usage,
         )

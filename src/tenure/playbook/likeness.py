@@ -233,7 +233,9 @@ def difference(a: Read, b: Read) -> str:
         else:
             only = (" ".join(sorted((one - other).elements())), " ".join(sorted((other - one).elements())))
         if only is not None:
-            found.append(f"{name} ({_said(only[0])} against {_said(only[1])})")
+            # A condition is kept by its stems, which are nothing to read at length.
+            long = kind == "condition" and max(map(len, only)) > 40
+            found.append(name if long else f"{name} ({_said(only[0])} against {_said(only[1])})")
     return f"alike in wording, but they differ in {' and '.join(found)}" if found else ""
 
 
@@ -247,7 +249,7 @@ def _opposed(one: Counter[str], other: Counter[str]) -> tuple[str, str] | None:
 
 
 def _said(text: str) -> str:
-    plain = text.replace("§not", "not").replace("§", "")
+    plain = text.replace("§not", "not").replace("§", "").strip("'\"`")
     return f"'{plain[:60]}{'…' if len(plain) > 60 else ''}'" if plain else "none"
 
 

@@ -214,17 +214,27 @@ def _lower(lesson: Lesson, at: datetime | None) -> float:
 
 
 def on_probation(lesson: Lesson, bounds: Bounds, at: datetime | None) -> bool:
-    """Whether a lesson has not had its chance yet: provisional, hardly shown, young, and nobody has said that it harms."""
+    """Whether a lesson has not had its chance yet.
+
+    Provisional, hardly shown, young, and nobody has said that it harms; or brought back a short while ago, whatever
+    its counts were before.
+    """
+    if _brought_back(lesson, bounds, at):
+        return True
     t = lesson.tallies
     return lesson.status == "provisional" and not t.harmful and t.shown < bounds.trial_shown and age_in_days(lesson, at) < bounds.trial_days
 
 
+def _brought_back(lesson: Lesson, bounds: Bounds, at: datetime | None) -> bool:
+    return bool(lesson.restored) and age_in_days(replace(lesson, updated=lesson.restored), at) < bounds.trial_days
+
+
 def _spared(lessons: Sequence[Lesson], bounds: Bounds, at: datetime | None) -> set[str]:
-    """Ids of the lessons on probation that nothing else is kept in place of: the newest, in their share of the bounds."""
-    spared: set[str] = set()
+    """Ids of the lessons on probation that nothing else is kept in place of: what was brought back, and the newest in their share."""
+    spared = {one.id for one in lessons if learned(one) and _brought_back(one, bounds, at)}
     taken: defaultdict[str, int] = defaultdict(int)
     tokens = 0
-    waiting = (one for one in lessons if learned(one) and on_probation(one, bounds, at))
+    waiting = (one for one in lessons if one.id not in spared and learned(one) and on_probation(one, bounds, at))
     for one in sorted(waiting, key=lambda one: (one.created, one.id), reverse=True):
         tokens += lesson_tokens(one)
         taken[one.section] += 1
@@ -252,7 +262,7 @@ def _evictions(
     def take(lesson: Lesson, bound: str) -> int:
         """Mark a lesson as evicted; the tokens that frees."""
         t, cost = lesson.tallies, costs[lesson.id]
-        counts = f"{known[lesson.id].lower:.2f}: helpful {t.helpful}, harmful {t.harmful}, support {t.support}, shown {t.shown}"
+        counts = f"lower bound {known[lesson.id].lower:.2f}; helpful {t.helpful}, harmful {t.harmful}, support {t.support}, shown {t.shown}"
         trial = "; on probation, but all others are proven, pinned or not learned" if lesson.id in spared else ""
         found[lesson.id] = Retire(lesson.id, f"{bound}; least sure to help ({counts}); frees {cost} tokens{trial}")
         sizes[lesson.section] -= 1

@@ -53,7 +53,7 @@ UNITS: Mapping[str, str] = {
     for unit, forms in {
         "ms": "ms millisecond milliseconds",
         "s": "s sec secs second seconds",
-        "min": "min mins minute minutes",
+        "minute": "min mins minute minutes",
         "h": "h hr hrs hour hours",
         "d": "d day days",
         "wk": "week weeks",

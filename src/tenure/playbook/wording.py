@@ -237,7 +237,7 @@ def _rewritten(read: Sequence[tuple[str, str, bool]]) -> Iterator[Word]:
             continue
         if plain and before and before[0].isdigit() and word in UNITS:
             word = UNITS[word]
-        elif plain and not (before and before[0].isdigit() and SYNONYMS.get(word) in _UNIT_FORMS):  # "5 minimum" is not "5 min"
+        elif plain:
             verb = broken or (before in VERB_AFTER and (before not in ("and", "or") or following in DETERMINERS))
             name = word in SHORT_NAMES and (before in _TOOL_FOLLOWS or SYNONYMS.get(following, following) == "directory")
             word = word if name else _form(VERBS.get(word, word) if verb else word, before)
