@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from tenure.governance.redaction import redact_run
 from tenure.learning.admitting import Proposed, admit_operations, join_known
 from tenure.learning.thinking import Thought, think
-from tenure.learning.upkeep import refine_if_due
+from tenure.learning.upkeep import refine_if_due, renew_prompt
 from tenure.playbook.credit import credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally, Update
 from tenure.playbook.lessons import Lesson
@@ -242,6 +242,8 @@ class Learner:
             here = place + len(counts)
             if receipts[here].status == "applied":
                 receipts[here] = replace(receipts[here], status="merged", reason=reason)
+        if any(isinstance(op, Retire) for op in moves):
+            renew_prompt(work, "a lesson that misled was retired")
         refined = refine_if_due(work, settings, ids=self._ids, at=at) if admitted.version is not None else ""
         done = [(op, receipt) for op, receipt in zip(operations, receipts, strict=True) if receipt.status != "skipped"]
         return Learned(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from tenure.learning.duplicates import duplicate_of
@@ -54,8 +55,18 @@ def plan_for_new(reading: Reading, *, since: int) -> Plan:
 
 
 def carry_out(work: Writing, plan: Plan, *, ids: IdSource, at: datetime, author: str = "refine") -> Admitted:
-    """Put a plan into effect as one delta."""
-    return work.admit(Delta(ids.next(work.newest_delta_id()), plan.operations, scope=work.scope, author=author, cause="refine", at=at))
+    """Put a plan into effect as one delta; the next prompt is built anew, without what went."""
+    admitted = work.admit(Delta(ids.next(work.newest_delta_id()), plan.operations, scope=work.scope, author=author, cause="refine", at=at))
+    if admitted.version is not None:
+        renew_prompt(work, "refine tidied the playbook")
+    return admitted
+
+
+def renew_prompt(work: Writing, reason: str) -> None:
+    """Have the stable part of the next prompt built anew, for what must not wait until the tail has grown."""
+    core = work.core()
+    if core is not None and not core.stale:
+        work.keep_core(replace(core, stale=reason))
 
 
 def describe(plan: Plan) -> str:
