@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tenure import Add, Evidence, Outcome, Restore, Retire, Run, Step, Tally, Task, Tenure
 from tenure.learning.duplicates import conflicts_of, duplicate_of
 from tenure.learning.review import conflicts_in
@@ -157,3 +159,18 @@ def test_what_the_store_finds_is_what_a_look_at_all_would_find() -> None:
                     assert there is not None
                     if compare(there, new).relation == "same":
                         assert duplicate_of(new, reading) is not None, (url, pair)
+
+
+def test_what_a_person_wrote_is_merged_unasked_only_where_the_texts_are_equal() -> None:
+    for read_whole in (2_000, 0):
+        for author in ("person:ann", "import:f"):
+            with open_trial() as book, pytest.MonkeyPatch.context() as patched:
+                patched.setattr("tenure.learning.upkeep.READ_WHOLE", read_whole)
+                book.set("refine.every", "1")
+                book.apply([Add("s", "Check the units.", id="x-1", author=author), Add("t", "Check the units.", id="x-2", author=author)])
+                book.apply([Add("t", "Please check units.", id="x-3", author=author)])
+                book.apply([Add("t", "Always check the units.", id="x-4", author="extractive")])
+                assert "refine" in book.learn(failing_run(1)).refined or read_whole == 0
+                left = {one.id for one in book.playbook.lessons}
+                assert {"x-1", "x-3"} <= left
+                assert book.refine(dry_run=True)[0].merges  # asked, it says what it would do

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from tenure.learning.duplicates import duplicate_of
 from tenure.playbook.delta import Delta, Merge
+from tenure.playbook.likeness import SAME_TEXT
 from tenure.playbook.refine import Bounds, Plan, learned, plan_refinement
 from tenure.ports import Admitted, IdSource, Reading, Writing
 from tenure.settings import Settings
@@ -31,7 +32,7 @@ def refine_if_due(work: Writing, settings: Settings, *, ids: IdSource, at: datet
     if not passed and sum(count for count, _ in work.sizes().values()) > READ_WHOLE:
         plan = plan_for_new(work, since=work.version() - every)
     else:
-        plan = plan_refinement(work.lessons(), bounds, at=at, tasks=work.tasks_of, review=False)
+        plan = plan_refinement(work.lessons(), bounds, at=at, tasks=work.tasks_of, review=False, unasked=True)
     if not plan.operations:
         return ""
     carry_out(work, plan, ids=ids, at=at)
@@ -47,7 +48,7 @@ def plan_for_new(reading: Reading, *, since: int) -> Plan:
         if found is None or {lesson.id, found.lesson.id} & gone:
             continue
         goes, stays = (found.lesson, lesson) if found.likeness.keeps == lesson.id else (lesson, found.lesson)
-        if goes.pinned or (learned(stays) and not learned(goes)):
+        if goes.pinned or (not learned(goes) and found.likeness.reason != SAME_TEXT):
             continue
         gone |= {goes.id, stays.id}
         merges.append(Merge((goes.id,), stays.id, reason=found.likeness.reason))

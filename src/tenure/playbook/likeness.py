@@ -32,6 +32,9 @@ COMMON = 300
 FAMILY = 4
 """More lessons than this that differ only in facts are listed as one family, not pair by pair."""
 
+SAME_TEXT = "the same text"
+"""Why two lessons with equal texts are one."""
+
 MOST_CONFLICTS = 500
 """Conflicts listed at once; a person works through no more."""
 
@@ -149,7 +152,7 @@ def compare_read(a: Read, b: Read, tasks: SourceTasks | None = None) -> Likeness
     """`compare` for lessons whose normal forms are known."""
     if a.setting == b.setting:
         if normalised(a.lesson.text) == normalised(b.lesson.text):
-            return Likeness(relation="same", reason="the same text")
+            return Likeness(relation="same", reason=SAME_TEXT)
         said = _same_statement(a, b)
         if said.relation == "same" and (tasks is None or share_a_task(a.lesson, b.lesson, tasks)):
             return said
