@@ -5,6 +5,7 @@ First run, before any rule was changed: 157 pairs (30 to merge, 127 not); precis
 was written after reading the rules, to break them: of 199 such pairs 66 were merged, some fifty of them
 wrongly (a plural, "very old" and "old", "do not simply retry" and "do not retry", "tape" and "tap" after "before",
 a condition moved to where it belongs to something else, "On weekends." as a mere addition). All are apart now.
+`OPPOSITES_AFTERWARDS` was written when that was mended: 109 pairs, none merged on the first run.
 """
 
 from __future__ import annotations
@@ -418,5 +419,121 @@ STILL_THE_SAME: tuple[Pair, ...] = labelled(
     Always check if the token is valid. | Check if the token is valid.
     Check the response and retrieve the id. | Check the response and get the id.
     If the call fails, you should retry it. | Retry it if the call fails.
+    """,
+)
+
+OPPOSITES_AFTERWARDS: tuple[Pair, ...] = labelled(
+    "after the rules were mended",
+    False,
+    """
+    Pay before you ship. | Pay once you ship.
+    Pay when the order ships. | Pay if the order ships.
+    Log in, then ask the user. | Ask the user, then log in.
+    Use the email of the sender. | Use the email of the receiver.
+    Call login with the username. | Call login with the user name and mail.
+    Delete notes older than a week. | Delete notes older than a month.
+    Do not delete notes that are pinned. | Delete notes that are not pinned.
+    Only delete notes when told. | Delete only notes when told.
+    Never call the API without a token. | Never call the API with a token.
+    Play the song with the most likes. | Play the song with the most plays.
+    Retry until it succeeds. | Retry unless it succeeds.
+    Retry while it fails. | Retry until it fails.
+    Split the bill evenly among the roommates. | Split the bill evenly among the coworkers.
+    Use page_limit=20. | Use page_limit=10.
+    Use page_index from 0. | Use page_index from 1.
+    Set private=True. | Set private=False.
+    Send to all but Ann. | Send to all and Ann.
+    Mark it as read. | Mark it as unread.
+    Follow artists of liked songs. | Unfollow artists of liked songs.
+    Approve requests from friends. | Deny requests from friends.
+    Round half up. | Round half down.
+    Sort newest first. | Sort newest last.
+    Use UTC for the due date. | Use local time for the due date.
+    The API needs an id, not a name. | The API needs a name, not an id.
+    Ask for the total excluding tax. | Ask for the total including tax.
+    Count each song once. | Count each song.
+    Use the this-month window. | Use the last-month window.
+    Use the card that expires last. | Use the card that expires first.
+    If the balance is below 50, top up. | If the balance is above 50, top up.
+    If it is not found, create it. | If it is found, create it.
+    If none is found, stop. | If one is found, stop.
+    Before you delete, archive. | Before you archive, delete.
+    After you delete, archive. | Before you delete, archive.
+    Compare ids case-sensitively. | Compare ids case-insensitively.
+    Compare names with case. | Compare names without case.
+    Use the exact match. | Use the partial match.
+    Accept partial payment. | Reject partial payment.
+    Do not submit and close. | Submit and do not close.
+    Submit, do not close. | Do not submit, close.
+    Submit. Do not close. | Do not submit. Close.
+    Do A. Never B. | Do B. Never A.
+    Use the home address. | Use the work address.
+    Use yesterday's date. | Use today's date.
+    Use yesterday. | Use tomorrow.
+    The week starts on Monday. | The week starts on Sunday.
+    The end date is inclusive. | The end date is exclusive.
+    Include the end date. | Include the start date.
+    Add 1 day to the date. | Subtract 1 day from the date.
+    Multiply by 100. | Divide by 100.
+    Store cents, not dollars. | Store dollars, not cents.
+    Cancel the order for the user. | Cancel the user for the order.
+    Give Ann Bob's card. | Give Bob Ann's card.
+    Give the user the code of the agent. | Give the agent the code of the user.
+    Wait to retry. | Wait, retry.
+    Use list_a and list_b. | Use list_a or list_b.
+    Use A and B or C. | Use A or B and C.
+    Use A unless B. | Use B unless A.
+    Use A if B. | Use B if A.
+    Use A because of B. | Use B because of A.
+    Let Ann pay for Bob. | Let Bob pay for Ann.
+    Merge branch a into b. | Merge branch b into a.
+    Rename a to b. | Rename b to a.
+    Subtract 5 from x. | Subtract x from 5.
+    Show less detail. | Show more detail.
+    Use fewer calls. | Use more calls.
+    Never exceed 5 calls. | Never fall under 5 calls.
+    Use lowercase ids. | Use uppercase ids.
+    Prefer GET. | Prefer POST.
+    Use get to read and put to write. | Use put to read and get to write.
+    Use the show command, not display. | Use the display command, not show.
+    Call select and then pick. | Call pick and then select.
+    Check in the guest. | Check the guest.
+    Check out the guest. | Check in the guest.
+    Get in the queue. | Get the queue.
+    Get rid of the token. | Get the token.
+    Pick up the parcel. | Pick the parcel.
+    Show up the error. | Show the error.
+    Call off the order. | Call the order.
+    Call back the user. | Call the user.
+    Use up the balance. | Use the balance.
+    Start over the job. | Start the job.
+    Verify the user can pay. | Verify that the user can't pay.
+    Avoid asking twice. | Avoid asking once.
+    Make sure to never ask. | Make sure to ask.
+    Do not make sure to ask. | Make sure to ask.
+    Don't forget not to ask. | Don't forget to ask.
+    Remember not to ask. | Remember to ask.
+    You should not need to ask. | You need to ask.
+    You have to ask. | You don't have to ask.
+    You must never ask. | You must ask.
+    It is important not to ask. | It is important to ask.
+    It is not important to ask. | It is important to ask.
+    It is necessary to ask. | It is unnecessary to ask.
+    Be sure not to ask. | Be sure to ask.
+    Take care not to ask. | Take care to ask.
+    Try to ask. | Try not to ask.
+    If you must not ask, stop. | If you must ask, stop.
+    Ensure that it fails. | Ensure that it does not fail.
+    请不要先付款。 | 请先付款。
+    必须先确认再付款。 | 先付款再确认。
+    务必不要重试。 | 务必重试。
+    最多重试三次。 | 最少重试三次。
+    之前检查。 | 之后检查。
+    买家付款给卖家。 | 卖家付款给买家。
+    Zahle vor dem Versand. | Zahle nach dem Versand.
+    Zahle nicht per Karte. | Zahle per Karte.
+    Paga antes de enviar. | Paga después de enviar.
+    No pagues con tarjeta. | Paga con tarjeta.
+    Envía a Ana el código de Luis. | Envía a Luis el código de Ana.
     """,
 )

@@ -15,7 +15,7 @@ from tenure import Add, Bounds, Delta, Evidence, Lesson, Playbook, Tally
 from tenure.playbook.likeness import COMMON, FAMILY, compare, conflicts, read
 from tenure.playbook.refine import plan_refinement
 from tenure.playbook.wording import wording
-from tests.playbook.later_pairs import LATER_PAIRS, OPPOSITES_FROM_RULES, STILL_THE_SAME
+from tests.playbook.later_pairs import LATER_PAIRS, OPPOSITES_AFTERWARDS, OPPOSITES_FROM_RULES, STILL_THE_SAME
 from tests.playbook.likeness_pairs import FROM_TASKS, PAIRS, Pair
 from tests.playbook.opposites import DIFFERENT, EQUAL
 from tests.strategies import fold, texts
@@ -38,7 +38,7 @@ def test_the_labelled_set_is_as_large_and_as_varied_as_it_should_be() -> None:
     assert sum(pair.same for pair in PAIRS) >= 60
 
 
-ALL_PAIRS = (*PAIRS, *LATER_PAIRS, *OPPOSITES_FROM_RULES, *STILL_THE_SAME)
+ALL_PAIRS = (*PAIRS, *LATER_PAIRS, *OPPOSITES_FROM_RULES, *OPPOSITES_AFTERWARDS, *STILL_THE_SAME)
 
 
 @pytest.mark.parametrize("pair", [pair for pair in ALL_PAIRS if not pair.same], ids=str)
