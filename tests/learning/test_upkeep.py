@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tenure import Add, Evidence, Outcome, Restore, Retire, Run, Step, Tally, Task, Tenure
 from tenure.learning.duplicates import conflicts_of, duplicate_of
 from tenure.learning.review import conflicts_in
 from tenure.learning.upkeep import plan_for_new
 from tenure.playbook.lessons import Lesson
+from tenure.playbook.likeness import compare
 from tenure.testing import open_trial
+from tests.playbook.later_pairs import LATER_PAIRS, STILL_THE_SAME
+from tests.playbook.likeness_pairs import PAIRS
 
 
 def failing_run(number: int) -> Run:
@@ -138,3 +143,34 @@ def test_a_dry_run_explains_every_move() -> None:
         assert all("section 's' holds more than 2 lessons" in one.reason and "frees" in one.reason for one in plan.evictions)
         assert "x-5" not in {one.id for one in plan.evictions}
         assert len(book.playbook) == 5
+
+
+def test_what_the_store_finds_is_what_a_look_at_all_would_find() -> None:
+    """The index only narrows down: every pair that may be merged is found through it, and no other."""
+    pairs = (*PAIRS, *LATER_PAIRS, *STILL_THE_SAME)
+    for url in ("memory://", "sqlite://"):
+        with open_trial(url=url) as book:
+            book.set("bounds.lessons_per_section", "1000")
+            book.apply([Add("s", pair.one, id=f"x-{number}") for number, pair in enumerate(pairs)])
+            with book.store.reading(book.scope) as reading:
+                for number, pair in enumerate(pairs):
+                    new = Lesson(id="new", section="s", kind="strategy", text=pair.other)
+                    there = reading.lesson(f"x-{number}")
+                    assert there is not None
+                    if compare(there, new).relation == "same":
+                        assert duplicate_of(new, reading) is not None, (url, pair)
+
+
+def test_what_a_person_wrote_is_merged_unasked_only_where_the_texts_are_equal() -> None:
+    for read_whole in (2_000, 0):
+        for author in ("person:ann", "import:f"):
+            with open_trial() as book, pytest.MonkeyPatch.context() as patched:
+                patched.setattr("tenure.learning.upkeep.READ_WHOLE", read_whole)
+                book.set("refine.every", "1")
+                book.apply([Add("s", "Check the units.", id="x-1", author=author), Add("t", "Check the units.", id="x-2", author=author)])
+                book.apply([Add("t", "Please check units.", id="x-3", author=author)])
+                book.apply([Add("t", "Always check the units.", id="x-4", author="extractive")])
+                assert "refine" in book.learn(failing_run(1)).refined or read_whole == 0
+                left = {one.id for one in book.playbook.lessons}
+                assert {"x-1", "x-3"} <= left
+                assert book.refine(dry_run=True)[0].merges  # asked, it says what it would do

@@ -19,7 +19,7 @@ class Pair(NamedTuple):
     other: str
 
 
-def _pairs(group: str, same: bool, table: str) -> tuple[Pair, ...]:
+def labelled(group: str, same: bool, table: str) -> tuple[Pair, ...]:
     lines = [line.strip() for line in table.strip().splitlines()]
     cut = [tuple(part.strip() for part in line.split(" | ")) for line in lines]
     assert all(len(parts) == 2 for parts in cut), [parts for parts in cut if len(parts) != 2]
@@ -27,7 +27,7 @@ def _pairs(group: str, same: bool, table: str) -> tuple[Pair, ...]:
 
 
 PAIRS: tuple[Pair, ...] = (
-    *_pairs(
+    *labelled(
         "easy paraphrase",
         True,
         """
@@ -75,7 +75,7 @@ PAIRS: tuple[Pair, ...] = (
         Never store a password in the repo. | Do not store a password in the repository.
         """,
     ),
-    *_pairs(
+    *labelled(
         "longer text",
         True,
         """
@@ -87,7 +87,7 @@ PAIRS: tuple[Pair, ...] = (
         Convert each line at its own rate. | Convert each line at its own rate. This keeps the total right.
         """,
     ),
-    *_pairs(
+    *labelled(
         "hard paraphrase",
         True,
         """
@@ -103,7 +103,7 @@ PAIRS: tuple[Pair, ...] = (
         Save your work before the session ends. | Don't let the session end with unsaved work.
         """,
     ),
-    *_pairs(
+    *labelled(
         "two languages",
         True,
         """
@@ -113,7 +113,7 @@ PAIRS: tuple[Pair, ...] = (
         Check the balance before a transfer. | Prüfe den Kontostand vor einer Überweisung.
         """,
     ),
-    *_pairs(
+    *labelled(
         "within another language",
         True,
         """
@@ -127,7 +127,7 @@ PAIRS: tuple[Pair, ...] = (
         使用（测试）环境。 | 使用(测试)环境。
         """,
     ),
-    *_pairs(
+    *labelled(
         "number",
         False,
         """
@@ -151,7 +151,7 @@ PAIRS: tuple[Pair, ...] = (
         Allow two bags per passenger. | Allow three bags per passenger.
         """,
     ),
-    *_pairs(
+    *labelled(
         "unit",
         False,
         """
@@ -170,7 +170,7 @@ PAIRS: tuple[Pair, ...] = (
         The refresh takes 2 h. | The refresh takes 2 min.
         """,
     ),
-    *_pairs(
+    *labelled(
         "negation",
         False,
         """
@@ -194,7 +194,7 @@ PAIRS: tuple[Pair, ...] = (
         Only admins delete rows. | Admins delete rows.
         """,
     ),
-    *_pairs(
+    *labelled(
         "opposite",
         False,
         """
@@ -227,7 +227,7 @@ PAIRS: tuple[Pair, ...] = (
         Book the cheapest flight. | Book the fastest flight.
         """,
     ),
-    *_pairs(
+    *labelled(
         "comparison",
         False,
         """
@@ -248,7 +248,7 @@ PAIRS: tuple[Pair, ...] = (
         Accept A and B. | Accept A or B.
         """,
     ),
-    *_pairs(
+    *labelled(
         "identifier",
         False,
         """
@@ -274,7 +274,7 @@ PAIRS: tuple[Pair, ...] = (
         Use the Berlin office address. | Use the Paris office address.
         """,
     ),
-    *_pairs(
+    *labelled(
         "condition",
         False,
         """
@@ -297,7 +297,7 @@ PAIRS: tuple[Pair, ...] = (
         Write to the log after each step. | Write to the log after the last step.
         """,
     ),
-    *_pairs(
+    *labelled(
         "tool",
         False,
         """
@@ -317,7 +317,7 @@ PAIRS: tuple[Pair, ...] = (
         Load data with read_csv. | Load data with read_json.
         """,
     ),
-    *_pairs(
+    *labelled(
         "another subject",
         False,
         """

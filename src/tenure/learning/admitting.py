@@ -1,12 +1,20 @@
-"""Which proposed operations pass, wait for a person, or are refused, with the reason."""
+"""Which proposed operations pass, wait for a person, or are refused, with the reason; and which say what is there already.
+
+Likeness short of equality is decided here, before `apply`, and only for what was learned: what a person
+or an import brings is joined by `apply` to an equal text and to no other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tenure.governance.admission import admit
-from tenure.playbook.delta import Add, Merge, Operation, Retire, Update
+from tenure.learning.duplicates import conflicts_of, duplicate_of
+from tenure.playbook.delta import Add, Merge, Operation, Retire, Tally, Update
+from tenure.playbook.lessons import Lesson, lesson_id, normalised, section_name
+from tenure.playbook.likeness import compare
+from tenure.playbook.refine import learned
 from tenure.ports import Reading
 
 
@@ -54,9 +62,90 @@ def admit_operations(reading: Reading, proposals: Iterable[Proposed]) -> Admissi
             passed.append(replace(operation, status="held"))
         elif decision.action == "hold":
             held.append((proposal, decision.reason))
+        elif isinstance(operation, Merge) and (reason := _differing(reading, operation)):
+            held.append((proposal, reason))
         else:
             passed.append(operation)
     return Admission(passed=tuple(passed), held=tuple(held), refused=tuple(refused))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """Operations after a look at what the playbook says already.
+
+    Attributes:
+        operations: what goes into the delta.
+        told: by place among the operations, why one is support for a lesson instead of an ADD.
+        absorbed: how many lessons are none of their own any more without standing in `told`: those merged into
+            a new one that says more, and ADDs that say what another of the same run does.
+        conflicts: a sentence for each new lesson that is alike in wording to one that is there and differs in a
+            fact. Both stay; the review list shows them.
+    """
+
+    operations: tuple[Operation, ...]
+    told: Mapping[int, str]
+    absorbed: int = 0
+    conflicts: tuple[str, ...] = ()
+
+
+def join_known(reading: Reading, operations: Sequence[Operation], *, delta: str, run: str) -> Joined:
+    """Turn learned ADDs that say what a live lesson says into support for that lesson.
+
+    Where the new text has all that the old one says and more, it is added and the old one merged into it, unless
+    that is pinned or a person's. An equal text in the same section is left to `apply`, and one that waits for a
+    review stands for itself. Lookups go through the store's index: cost does not follow the playbook.
+
+    Args:
+        reading: the playbook as it is.
+        operations: admitted ones of one run.
+        delta: id of the delta they will be in; new lessons get their ids from it.
+        run: its id; a run supports a lesson once, however often it says the same.
+    """
+    changed = {one for operation in operations for one in _altered(operation)}
+    supported = {operation.id for operation in operations if isinstance(operation, Tally) and operation.support > 0}
+    done: list[Operation] = []
+    told: dict[int, str] = {}
+    conflicts: list[str] = []
+    new: list[tuple[int, Lesson]] = []
+    absorbed = 0
+    for operation in operations:
+        if not isinstance(operation, Add) or operation.status == "held" or not operation.text.strip():
+            done.append(operation)
+            continue
+        section = section_name(operation.section, operation.kind or "strategy")
+        lesson = _lesson(operation, section, lesson_id(delta, section, operation.text, 0))
+        # Of one run: of two that say the same the first stays; one that says more stands for itself until refine.
+        twin = next((place for place, one in new if (a := compare(one, lesson)).relation == "same" and a.keeps != lesson.id), None)
+        if twin is not None:
+            first = done[twin]
+            assert isinstance(first, Add)
+            places = tuple(dict.fromkeys((*first.evidence, *operation.evidence)))
+            done[twin] = replace(first, evidence=places)
+            absorbed += 1
+            continue
+        found = duplicate_of(lesson, reading, tasks=reading.tasks_of)
+        there = found.lesson if found is not None else None
+        if found is None or there is None or there.id in changed or _left_to_apply(there, lesson):
+            conflicts += [
+                f"'{lesson.id}' and '{other.lesson.id}': {other.likeness.reason}"
+                for other in conflicts_of(lesson, reading)
+                if other.lesson.id not in changed
+            ]
+            new.append((len(done), lesson))
+            done.append(operation)
+        elif found.likeness.keeps == lesson.id:
+            new.append((len(done), lesson))
+            done.append(operation)
+            if learned(there) and not there.pinned:
+                done.append(Merge((there.id,), lesson.id, reason=found.likeness.reason))
+                changed.add(there.id)
+                absorbed += 1
+        else:
+            again = there.id in supported or any(place.run == run for place in there.evidence)
+            supported.add(there.id)
+            told[len(done)] = f"'{there.id}' says it already: {found.likeness.reason}"
+            done.append(Tally(there.id, support=0 if again else 1, evidence=operation.evidence))
+    return Joined(operations=tuple(done), told=told, absorbed=absorbed, conflicts=tuple(conflicts))
 
 
 def _protected(reading: Reading, operation: Operation) -> bool:
@@ -71,3 +160,42 @@ def _protected(reading: Reading, operation: Operation) -> bool:
         return False
     lessons = [lesson for lesson in map(reading.lesson, ids) if lesson is not None]
     return any(lesson.pinned or lesson.author.startswith(("person", "import")) for lesson in lessons)
+
+
+def _differing(reading: Reading, merge: Merge) -> str:
+    """Why a proposed merge has to wait: of the lessons it would make one, two differ in a fact."""
+    into = reading.lesson(merge.into)
+    for other in map(reading.lesson, merge.ids) if into is not None else ():
+        if into is not None and other is not None and other.id != into.id:
+            said = compare(into, other)
+            if said.relation == "conflict":
+                return f"it would make one of '{into.id}' and '{other.id}': {said.reason}"
+    return ""
+
+
+def _altered(operation: Operation) -> Sequence[str]:
+    """Lessons that an operation takes away or gives another text."""
+    if isinstance(operation, Merge):
+        return (*operation.ids, *([operation.into] if operation.text is not None else []))
+    if isinstance(operation, Retire) or (isinstance(operation, Update) and (operation.text, operation.applies_when) != (None, None)):
+        return (operation.id,)
+    return ()
+
+
+def _left_to_apply(there: Lesson, new: Lesson) -> bool:
+    return there.section == new.section and normalised(there.text) == normalised(new.text)
+
+
+def _lesson(add: Add, section: str, id_: str) -> Lesson:
+    return Lesson(
+        id=id_,
+        section=section,
+        kind=add.kind or "strategy",
+        text=add.text,
+        applies_when=add.applies_when,
+        avoid=add.avoid,
+        tool_order=tuple(add.tool_order),
+        about=add.about,
+        evidence=tuple(add.evidence),
+        author=add.author,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 from tenure.playbook.lessons import Lesson
@@ -14,9 +15,11 @@ from tenure.playbook.word_lists import (
     COMPARISONS,
     DROPPED,
     FUNCTION_WORDS,
+    GERUND_AFTER,
     NEGATIONS,
     NUMBERS,
     PHRASES,
+    STRESSED,
     SYNONYMS,
     UNITS,
     VERBS,
@@ -28,12 +31,13 @@ CANDIDATES = 40
 
 MOST_SENTENCES = 6
 
-_OF_PHRASES = {word for phrases in PHRASES.values() for phrase, _ in phrases for word in phrase}
+_OF_PHRASES = {word for phrases in PHRASES.values() for phrase, said in phrases for word in (*phrase, *said)}
 _MAY_DIFFER = frozenset(
     {
         *STOP_WORDS,
         *FUNCTION_WORDS,
         *DROPPED,
+        *STRESSED,
         *_OF_PHRASES,
         *SYNONYMS,
         *SYNONYMS.values(),
@@ -46,6 +50,9 @@ _MAY_DIFFER = frozenset(
     }
 )
 """Words that another text may not have although it says the same; figures may be written out in it."""
+
+
+_GERUND_BEHIND = {*GERUND_AFTER, *(word for word, said in SYNONYMS.items() if said in GERUND_AFTER), "you", "t"}
 
 
 class Shared(Protocol):
@@ -103,8 +110,11 @@ def _telling(text: str) -> list[str]:
     """The words of a text that another in other words has too; all of them if none is."""
     for courtesy in CJK_DROPPED:
         text = text.removeprefix(courtesy)
-    every = list(dict.fromkeys(words(text)))
-    return [word for word in every if word not in _MAY_DIFFER and not word.isdigit()] or every
+    every = words(text)
+    # Behind these a verb and its gerund say the same, so that neither has to be in both texts.
+    either = {word for before, word in pairwise(every) if before in _GERUND_BEHIND}
+    telling = [word for word in every if word not in _MAY_DIFFER and not word.isdigit()]
+    return list(dict.fromkeys([word for word in telling if word not in either] or telling or every))
 
 
 def _sentences(text: str) -> list[str]:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tenure.governance.redaction import redact_run
-from tenure.learning.admitting import Proposed, admit_operations
+from tenure.learning.admitting import Proposed, admit_operations, join_known
 from tenure.learning.thinking import Thought, think
-from tenure.learning.upkeep import refine_if_due
+from tenure.learning.upkeep import refine_if_due, renew_prompt
 from tenure.playbook.credit import credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally, Update
 from tenure.playbook.lessons import Lesson
@@ -41,6 +41,7 @@ class Learned:
         added, merged, held: lessons new, joined to one that was there, and waiting for a review.
         revised, retired, promoted: lessons whose text, use or standing changed.
         refined: what refine did right after, one sentence; empty if it was not due.
+        conflicts: a sentence for each new lesson that differs in a fact from one that is alike; both stay, for a review.
         problems: what went wrong on the way (a model's reply that could not be used), a sentence each.
         usage: of the model calls.
         receipts: one per operation of the delta.
@@ -56,6 +57,7 @@ class Learned:
     retired: int = 0
     promoted: int = 0
     refined: str = ""
+    conflicts: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     receipts: tuple[Receipt, ...] = ()
@@ -81,6 +83,7 @@ class Summary:
     held: int = 0
     revised: int = 0
     retired: int = 0
+    conflicts: int = 0
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     interrupted: bool = False
@@ -98,6 +101,7 @@ class Summary:
             held=self.held + learned.held,
             revised=self.revised + learned.revised,
             retired=self.retired + learned.retired,
+            conflicts=self.conflicts + len(learned.conflicts),
             problems=(*self.problems, *learned.problems)[:20],
             usage=self.usage + learned.usage,
         )
@@ -206,10 +210,13 @@ class Learner:
             work.keep_failed_reply(failed)
         counts = credit(run, tags=thought.tags, seen_again=_seen_again(run, used))
         admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run")))
-        support = [op for op in admission.passed if isinstance(op, Tally)]
+        delta_id = self._ids.next(work.newest_delta_id())
+        joined = join_known(work, admission.passed, delta=delta_id, run=run.id)
+        said = [operation for place, operation in enumerate(joined.operations) if place in joined.told and isinstance(operation, Tally)]
+        support = [op for op in joined.operations if isinstance(op, Tally)]
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
         moves = standing(touched, _summed(counts, support), honest=run.outcome.honest)
-        operations: list[Operation] = [*counts, *admission.passed, *moves]
+        operations: list[Operation] = [*counts, *joined.operations, *moves]
         at = self._clock.now()
         for proposal, reason in admission.held:
             work.hold(
@@ -220,31 +227,39 @@ class Learner:
         if not operations:
             return Learned(run=run.id, held=len(admission.held), problems=(*thought.problems, *admission.refused), usage=thought.usage)
         delta = Delta(
-            self._ids.next(work.newest_delta_id()),
+            delta_id,
             operations,
             key=f"learn:{run.id}:{len(run.steps)}:{'known' if run.outcome.known else 'open'}",
             scope=run.scope,
             author=thought.author,
             cause="run",
             at=at,
-            note=f"run {run.id}",
+            note="; ".join([f"run {run.id}", *(f"{operation.id} says it already" for operation in said)]),
         )
         admitted = work.admit(delta)
+        receipts = list(admitted.receipts)
+        for place, reason in joined.told.items():
+            here = place + len(counts)
+            if receipts[here].status == "applied":
+                receipts[here] = replace(receipts[here], status="merged", reason=reason)
+        if any(isinstance(op, Retire) for op in moves):
+            renew_prompt(work, "a lesson that misled was retired")
         refined = refine_if_due(work, settings, ids=self._ids, at=at) if admitted.version is not None else ""
-        done = [(op, receipt) for op, receipt in zip(operations, admitted.receipts, strict=True) if receipt.status != "skipped"]
+        done = [(op, receipt) for op, receipt in zip(operations, receipts, strict=True) if receipt.status != "skipped"]
         return Learned(
             run=run.id,
             version=admitted.version,
             added=sum(isinstance(op, Add) and receipt.status == "applied" for op, receipt in done),
-            merged=sum((isinstance(op, Tally) and op.support > 0) or receipt.status == "merged" for op, receipt in done),
-            held=len(admission.held) + sum(receipt.status == "held" for receipt in admitted.receipts),
+            merged=sum((isinstance(op, Tally) and op.support > 0) or receipt.status == "merged" for op, receipt in done) + joined.absorbed,
+            held=len(admission.held) + sum(receipt.status == "held" for receipt in receipts),
             revised=sum(isinstance(op, Update) and op.text is not None for op, _ in done),
             promoted=sum(isinstance(op, Update) and op.status == "active" for op, _ in done),
             retired=sum(isinstance(op, Retire) for op, _ in done),
             refined=refined,
             problems=(*thought.problems, *admission.refused),
             usage=thought.usage,
-            receipts=admitted.receipts,
+            receipts=tuple(receipts),
+            conflicts=joined.conflicts,
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tenure.errors import UserError
+from tenure.learning.duplicates import conflicts_of
 from tenure.learning.upkeep import raise_bounds
 from tenure.playbook.delta import Add, Delta, Receipt, Restore, Retire
 from tenure.playbook.likeness import Conflict, conflicts, read
@@ -29,14 +30,21 @@ def held_changes(reading: Reading) -> tuple[HeldChange, ...]:
 
 
 MOST_COMPARED = 5_000
-"""A review list looks for conflicts among at most so many lessons; refine, which may take its time, among all."""
+"""A review list compares at most so many lessons with one another; refine, which may take its time, all."""
+
+NEWEST = 200
+"""In a larger scope a review list looks up what came with so many of the newest deltas, and at most so many lessons."""
 
 
 def conflicts_in(reading: Reading) -> tuple[Conflict, ...]:
-    """Live lessons of the scope that are alike in wording and differ in a fact; none are looked for in a very large scope."""
-    if sum(count for count, _ in reading.sizes().values()) > MOST_COMPARED:
-        return ()
-    return tuple(conflicts([read(lesson) for lesson in reading.lessons()]))
+    """Live lessons of the scope that are alike in wording and differ in a fact; in a very large scope those of the newest."""
+    if sum(count for count, _ in reading.sizes().values()) <= MOST_COMPARED:
+        return tuple(conflicts([read(lesson) for lesson in reading.lessons()]))
+    found: dict[tuple[str, ...], str] = {}
+    for lesson in reading.since(max(0, reading.version() - NEWEST))[-NEWEST:]:
+        for other in conflicts_of(lesson, reading):
+            found[tuple(sorted((lesson.id, other.lesson.id)))] = other.likeness.reason
+    return tuple(Conflict(ids=ids, reason=found[ids]) for ids in sorted(found))
 
 
 def find_held(reading: Reading, named: str) -> HeldChange:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from tenure.learning.duplicates import duplicate_of
 from tenure.playbook.delta import Delta, Merge
+from tenure.playbook.likeness import SAME_TEXT
 from tenure.playbook.refine import Bounds, Plan, learned, plan_refinement
 from tenure.ports import Admitted, IdSource, Reading, Writing
 from tenure.settings import Settings
@@ -30,7 +32,7 @@ def refine_if_due(work: Writing, settings: Settings, *, ids: IdSource, at: datet
     if not passed and sum(count for count, _ in work.sizes().values()) > READ_WHOLE:
         plan = plan_for_new(work, since=work.version() - every)
     else:
-        plan = plan_refinement(work.lessons(), bounds, at=at, tasks=work.tasks_of, review=False)
+        plan = plan_refinement(work.lessons(), bounds, at=at, tasks=work.tasks_of, review=False, unasked=True)
     if not plan.operations:
         return ""
     carry_out(work, plan, ids=ids, at=at)
@@ -46,7 +48,7 @@ def plan_for_new(reading: Reading, *, since: int) -> Plan:
         if found is None or {lesson.id, found.lesson.id} & gone:
             continue
         goes, stays = (found.lesson, lesson) if found.likeness.keeps == lesson.id else (lesson, found.lesson)
-        if goes.pinned or (learned(stays) and not learned(goes)):
+        if goes.pinned or (not learned(goes) and found.likeness.reason != SAME_TEXT):
             continue
         gone |= {goes.id, stays.id}
         merges.append(Merge((goes.id,), stays.id, reason=found.likeness.reason))
@@ -54,8 +56,18 @@ def plan_for_new(reading: Reading, *, since: int) -> Plan:
 
 
 def carry_out(work: Writing, plan: Plan, *, ids: IdSource, at: datetime, author: str = "refine") -> Admitted:
-    """Put a plan into effect as one delta."""
-    return work.admit(Delta(ids.next(work.newest_delta_id()), plan.operations, scope=work.scope, author=author, cause="refine", at=at))
+    """Put a plan into effect as one delta; the next prompt is built anew, without what went."""
+    admitted = work.admit(Delta(ids.next(work.newest_delta_id()), plan.operations, scope=work.scope, author=author, cause="refine", at=at))
+    if admitted.version is not None:
+        renew_prompt(work, "refine tidied the playbook")
+    return admitted
+
+
+def renew_prompt(work: Writing, reason: str) -> None:
+    """Have the stable part of the next prompt built anew, for what must not wait until the tail has grown."""
+    core = work.core()
+    if core is not None and not core.stale:
+        work.keep_core(replace(core, stale=reason))
 
 
 def describe(plan: Plan) -> str:

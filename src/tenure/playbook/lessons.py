@@ -110,6 +110,7 @@ class Lesson:
         created, updated: ISO 8601 of the deltas that wrote it; empty if those had no time.
         pinned: whether refine must leave it alone.
         merged: ids of lessons that were merged into this one.
+        restored: ISO 8601 of the delta that brought it back after it had been retired; empty if none did.
     """
 
     id: str
@@ -130,6 +131,7 @@ class Lesson:
     updated: str = ""
     pinned: bool = False
     merged: tuple[str, ...] = ()
+    restored: str = ""
 
     @property
     def live(self) -> bool:

@@ -32,6 +32,9 @@ COMMON = 300
 FAMILY = 4
 """More lessons than this that differ only in facts are listed as one family, not pair by pair."""
 
+SAME_TEXT = "the same text"
+"""Why two lessons with equal texts are one."""
+
 MOST_CONFLICTS = 500
 """Conflicts listed at once; a person works through no more."""
 
@@ -47,6 +50,12 @@ _NAMES = {
     "condition": "the condition",
 }
 _LIMITING = re.compile(r"^(only|except|but|however|instead|otherwise|unless|although|though|still|this|that|it|they|those|these)$")
+
+_UNDOES = frozenset(
+    """exempt excluded excepted rarely seldom stop undo revert wrong outdated obsolete deprecated apart aside besides rather but untrue
+    mistaken superseded replaced former formerly once""".split()
+)
+_WHOLE = frozenset("is are was were it its they there".split())
 
 Relation = Literal["same", "conflict", "unlike"]
 
@@ -143,7 +152,7 @@ def compare_read(a: Read, b: Read, tasks: SourceTasks | None = None) -> Likeness
     """`compare` for lessons whose normal forms are known."""
     if a.setting == b.setting:
         if normalised(a.lesson.text) == normalised(b.lesson.text):
-            return Likeness(relation="same", reason="the same text")
+            return Likeness(relation="same", reason=SAME_TEXT)
         said = _same_statement(a, b)
         if said.relation == "same" and (tasks is None or share_a_task(a.lesson, b.lesson, tasks)):
             return said
@@ -179,12 +188,17 @@ def adds_only(longer: Wording, shorter: Wording) -> Sequence[tuple[str, ...]]:
         return ()
     if longer.facts != shorter.facts:
         return ()
-    return () if any(_LIMITING.match(sentence[0]) and not _explains(sentence) for sentence in rest) else rest
+    return rest if all(map(_explains, rest)) else ()
 
 
 def _explains(sentence: tuple[str, ...]) -> bool:
-    """Whether a sentence only says what the one before it is good for."""
-    return sentence[0] in ("this", "it") and len(sentence) > 1 and sentence[1] in ("ensure", "prevent", "help", "keep", "save", "give")
+    """Whether a sentence only says why, or what the one before it is good for.
+
+    It has to be a whole English one: what "On weekends." or a sentence in another language does is not known.
+    """
+    if sentence[0] in ("this", "it") and len(sentence) > 1:
+        return sentence[1] in ("ensures", "prevents", "helps", "keeps", "saves", "gives", "avoids")
+    return not _LIMITING.match(sentence[0]) and not _UNDOES.intersection(sentence) and bool(_WHOLE.intersection(sentence))
 
 
 def share_a_task(one: Lesson, other: Lesson, tasks: SourceTasks) -> bool:
@@ -222,7 +236,9 @@ def difference(a: Read, b: Read) -> str:
         else:
             only = (" ".join(sorted((one - other).elements())), " ".join(sorted((other - one).elements())))
         if only is not None:
-            found.append(f"{name} ({_said(only[0])} against {_said(only[1])})")
+            # A condition is kept by its stems, which are nothing to read at length.
+            long = kind == "condition" and max(map(len, only)) > 40
+            found.append(name if long else f"{name} ({_said(only[0])} against {_said(only[1])})")
     return f"alike in wording, but they differ in {' and '.join(found)}" if found else ""
 
 
@@ -236,7 +252,7 @@ def _opposed(one: Counter[str], other: Counter[str]) -> tuple[str, str] | None:
 
 
 def _said(text: str) -> str:
-    plain = text.replace("§not", "not").replace("§", "")
+    plain = text.replace("§not", "not").replace("§", "").strip("'\"`")
     return f"'{plain[:60]}{'…' if len(plain) > 60 else ''}'" if plain else "none"
 
 

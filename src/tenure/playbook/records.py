@@ -355,4 +355,5 @@ def _compose(
         updated=newest.at if newest is not None else first.at,
         pinned=bool(value("pinned", False)),
         merged=merged,
+        restored=registers["life"].at if life == "live" and "retired_because" in registers else "",
     )

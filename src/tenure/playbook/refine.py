@@ -16,7 +16,7 @@ from datetime import datetime
 from tenure.playbook.delta import Delta, Merge, Operation, Retire
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Lesson, Tallies, normalised
-from tenure.playbook.likeness import Conflict, Read, SourceTasks, conflicts, contained, read, same_groups, share_a_task
+from tenure.playbook.likeness import SAME_TEXT, Conflict, Read, SourceTasks, conflicts, contained, read, same_groups, share_a_task
 from tenure.playbook.render import lesson_tokens
 from tenure.playbook.state import Playbook
 
@@ -82,7 +82,13 @@ def refine(playbook: Playbook, bounds: Bounds | None = None, *, id: str, at: dat
 
 
 def plan_refinement(
-    lessons: Sequence[Lesson], bounds: Bounds, *, at: datetime | None = None, tasks: SourceTasks | None = None, review: bool = True
+    lessons: Sequence[Lesson],
+    bounds: Bounds,
+    *,
+    at: datetime | None = None,
+    tasks: SourceTasks | None = None,
+    review: bool = True,
+    unasked: bool = False,
 ) -> Plan:
     """What refine would do to these live lessons, with reasons.
 
@@ -93,8 +99,9 @@ def plan_refinement(
         tasks: what makes the tasks of runs the same; lessons that say the same in other words are
             merged only if they come from the same task, as far as that is known.
         review: whether conflicts are looked for.
+        unasked: whether nobody asked for it; then what a person wrote or imported is merged only into an equal text.
     """
-    merges, apart = _merges(lessons, at, tasks)
+    merges, apart = _merges(lessons, at, tasks, unasked)
     joined = {one: merge.into for merge in merges for one in merge.ids}
     targets = set(joined.values())
     counts: dict[str, Tallies] = {}
@@ -125,15 +132,17 @@ def learned(lesson: Lesson) -> bool:
     return lesson.author.startswith(("extractive", "model:"))
 
 
-def _merges(lessons: Sequence[Lesson], at: datetime | None, tasks: SourceTasks | None) -> tuple[tuple[Merge, ...], list[Read]]:
+def _merges(
+    lessons: Sequence[Lesson], at: datetime | None, tasks: SourceTasks | None, unasked: bool
+) -> tuple[tuple[Merge, ...], list[Read]]:
     """The merges, and the lessons that stay, read."""
     reads = list(map(read, lessons))
     into: dict[str, tuple[str, str]] = {}
     for group in same_groups(reads):
-        into.update(_joined([one.lesson for one in group], at, tasks))
+        into.update(_joined([one.lesson for one in group], at, tasks, unasked))
     apart = [one for one in reads if one.lesson.id not in into]
     for shorter, longer, said in contained(apart):
-        protected = shorter.lesson.pinned or (not learned(shorter.lesson) and learned(longer.lesson))
+        protected = shorter.lesson.pinned or (not learned(shorter.lesson) and (unasked or learned(longer.lesson)))
         if not protected and (tasks is None or share_a_task(shorter.lesson, longer.lesson, tasks)):
             into[shorter.lesson.id] = (longer.lesson.id, said.reason)
     grouped: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
@@ -146,7 +155,7 @@ def _merges(lessons: Sequence[Lesson], at: datetime | None, tasks: SourceTasks |
     return merges, [one for one in apart if one.lesson.id not in into]
 
 
-def _joined(same: Sequence[Lesson], at: datetime | None, tasks: SourceTasks | None) -> dict[str, tuple[str, str]]:
+def _joined(same: Sequence[Lesson], at: datetime | None, tasks: SourceTasks | None, unasked: bool) -> dict[str, tuple[str, str]]:
     """What becomes of lessons with one normal form: each that goes, with what it goes into and why."""
     # What stays: what is protected before what was learned, what is proven before what is not, then the most useful.
     first, *others = sorted(
@@ -159,7 +168,9 @@ def _joined(same: Sequence[Lesson], at: datetime | None, tasks: SourceTasks | No
     # Equal texts first: whom they bring with them decides which tasks a lesson comes from.
     for one in sorted(waiting, key=lambda one: meaning_key(one) != said):
         if normalised(one.text) == normalised(first.text):
-            reason = "the same text"
+            reason = SAME_TEXT
+        elif unasked and not learned(one):
+            continue
         elif meaning_key(one) == said:
             reason = "the same statement: equal words in the same order, equal figures, signs and conditions"
         elif tasks is None or any(share_a_task(one, other, tasks) for other in kept):
@@ -214,17 +225,27 @@ def _lower(lesson: Lesson, at: datetime | None) -> float:
 
 
 def on_probation(lesson: Lesson, bounds: Bounds, at: datetime | None) -> bool:
-    """Whether a lesson has not had its chance yet: provisional, hardly shown, young, and nobody has said that it harms."""
+    """Whether a lesson has not had its chance yet.
+
+    Provisional, hardly shown, young, and nobody has said that it harms; or brought back a short while ago, whatever
+    its counts were before.
+    """
+    if _brought_back(lesson, bounds, at):
+        return True
     t = lesson.tallies
     return lesson.status == "provisional" and not t.harmful and t.shown < bounds.trial_shown and age_in_days(lesson, at) < bounds.trial_days
 
 
+def _brought_back(lesson: Lesson, bounds: Bounds, at: datetime | None) -> bool:
+    return bool(lesson.restored) and age_in_days(replace(lesson, updated=lesson.restored), at) < bounds.trial_days
+
+
 def _spared(lessons: Sequence[Lesson], bounds: Bounds, at: datetime | None) -> set[str]:
-    """Ids of the lessons on probation that nothing else is kept in place of: the newest, in their share of the bounds."""
-    spared: set[str] = set()
+    """Ids of the lessons on probation that nothing else is kept in place of: what was brought back, and the newest in their share."""
+    spared = {one.id for one in lessons if learned(one) and _brought_back(one, bounds, at)}
     taken: defaultdict[str, int] = defaultdict(int)
     tokens = 0
-    waiting = (one for one in lessons if learned(one) and on_probation(one, bounds, at))
+    waiting = (one for one in lessons if one.id not in spared and learned(one) and on_probation(one, bounds, at))
     for one in sorted(waiting, key=lambda one: (one.created, one.id), reverse=True):
         tokens += lesson_tokens(one)
         taken[one.section] += 1
@@ -252,7 +273,7 @@ def _evictions(
     def take(lesson: Lesson, bound: str) -> int:
         """Mark a lesson as evicted; the tokens that frees."""
         t, cost = lesson.tallies, costs[lesson.id]
-        counts = f"{known[lesson.id].lower:.2f}: helpful {t.helpful}, harmful {t.harmful}, support {t.support}, shown {t.shown}"
+        counts = f"lower bound {known[lesson.id].lower:.2f}; helpful {t.helpful}, harmful {t.harmful}, support {t.support}, shown {t.shown}"
         trial = "; on probation, but all others are proven, pinned or not learned" if lesson.id in spared else ""
         found[lesson.id] = Retire(lesson.id, f"{bound}; least sure to help ({counts}); frees {cost} tokens{trial}")
         sizes[lesson.section] -= 1

@@ -55,12 +55,14 @@ class Core:
         left_out: ids of lessons that did not fit when the core was built. A store, which knows when
             each lesson came, leaves it empty and keeps `version` instead.
         version: arrival number of the newest delta when the core was built; 0 if that is not known.
+        stale: why the next prompt has to be built anew at once; empty if it may go on.
     """
 
     lines: tuple[Line, ...] = ()
     tail: tuple[Line, ...] = ()
     left_out: frozenset[str] = frozenset()
     version: int = 0
+    stale: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +212,8 @@ def continue_core(core: Core, shown: Mapping[str, Lesson], new: Sequence[Lesson]
     Returns:
         The prompt, or why the core has to be built anew.
     """
+    if core.stale:
+        return core.stale
     appended = _with_tail(core, {one: lesson for one, lesson in shown.items() if lesson.live}, new)
     core_size, tail_size = _size(appended.lines), _size(appended.tail)
     if tail_size > TAIL_SHARE * core_size:

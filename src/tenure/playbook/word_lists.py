@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-DROPPED = frozenset(("the", "please", "simply", "carefully", "then", "really", "very", "kindly"))
+DROPPED = frozenset(("the", "please", "simply", "carefully", "then", "really", "kindly", "bitte"))
 """Words without which an instruction says the same."""
+
+STRESSED = frozenset(("simply", "carefully", "really", "always"))
+"""Of these, what says something after a negation or within a condition: "do not simply retry", "if it always fails"."""
 
 CJK_DROPPED = ("请务必", "请一定要", "请", "務必", "务必", "必须", "一定要")
 """Courtesies and "be sure to" at the start of a Chinese sentence."""
+
+CJK_BEGIN_A_WORD = "求教示假客问愿帖柬安罪"
+"""After these, `请` is no courtesy: `请教` (ask for advice), `请假` (ask for leave)."""
 
 FUNCTION_WORDS = frozenset(
     """a an and are as at be been being but by do does for from had has have he her his i if in into is it its of on or our
     she so than that the their them then there these they this those to up us was we were what which who with you your""".split()
 )
 
-LETTER_NOUNS = frozenset("column columns option row variable letter key grade group plan section set step point case class field".split())
+LETTER_NOUNS = frozenset(
+    """column columns option row variable letter key grade group plan section set step point case class field flag type part item list
+    table file sheet cell level phase team node line route appendix annex vitamin vector matrix""".split()
+)
 """Nouns after which `a` is a name."""
 
 GERUND_AFTER = frozenset("before after when while whenever if §not without keep stop start instead".split())
@@ -24,9 +33,16 @@ GERUND_AFTER = frozenset("before after when while whenever if §not without keep
 CONDITIONS = frozenset("if when whenever while unless before after until once whether during".split())
 """Words that open a condition, which may stand at either end of a sentence."""
 
+MAY_HOLD_IT = frozenset("to that who which whose what how why and or but than".split())
+"""Words behind which a condition at the end of a sentence may belong to something else than at its start:
+"tell the user to pay before shipping", "before shipping, tell the user to pay"."""
+
 LIST_OPENERS = frozenset(("including", "both", "either", "e.g."))
 
-NEGATIONS = frozenset("§not no without neither nor none except unless nothing nobody cannot refuse skip omit ignore forbid".split())
+NEGATIONS = frozenset(
+    """§not no without neither nor none except unless nothing nobody cannot refuse skip omit ignore forbid
+    nicht nichts kein keine keinen keiner nie niemals ohne nunca jamás sin ninguno ninguna sans jamais""".split()
+)
 COMPARISONS = frozenset("§>= §<= §> §< max min exactly about approximately == != <= >= < > = equal".split())
 QUANTIFIERS = frozenset(
     "all any some most more each only both many few several first last may can must should could might optional required".split()
@@ -37,7 +53,7 @@ UNITS: Mapping[str, str] = {
     for unit, forms in {
         "ms": "ms millisecond milliseconds",
         "s": "s sec secs second seconds",
-        "min": "min mins minute minutes",
+        "minute": "min mins minute minutes",
         "h": "h hr hrs hour hours",
         "d": "d day days",
         "wk": "week weeks",
@@ -56,6 +72,15 @@ UNITS: Mapping[str, str] = {
         "kg": "kg kilogram kilograms kilo kilos",
         "usd": "usd dollar dollars",
         "eur": "eur euro euros",
+        "lb": "lb lbs",
+        "oz": "oz ounce ounces",
+        "inch": "inch inches",
+        "ft": "ft foot feet",
+        "mi": "mile miles",
+        "mph": "mph",
+        "gbp": "gbp",
+        "cny": "cny yuan",
+        "jpy": "jpy yen",
     }.items()
     for form in forms.split()
 }
@@ -81,7 +106,12 @@ VERBS: Mapping[str, str] = {
 """Verbs that can stand for one another where they are one: in the middle of a sentence `select` may be a name."""
 
 VERB_AFTER = frozenset("to and or then §not before after when while if".split())
-"""Words after which a verb can stand."""
+"""Words after which a verb can stand; after the first of a pair, `axios or fetch`, only if it takes an object."""
+
+DETERMINERS = frozenset("the a an all every each its their your this that these those".split())
+
+SHORT_NAMES = frozenset("dir env doc docs info app spec func config".split())
+"""Short forms that are also names of tools and folders: `use dir`, `the docs folder`."""
 
 SYNONYMS: Mapping[str, str] = {
     form: word
@@ -110,8 +140,6 @@ SYNONYMS: Mapping[str, str] = {
 }
 """Words that can stand for one another in any instruction."""
 
-NO_PLURALS = frozenset("always news goods means series species perhaps sometimes status across yes does was has its this as".split())
-
 _PHRASES: Mapping[str, str] = {
     "make sure to": "",
     "make sure you": "",
@@ -122,6 +150,8 @@ _PHRASES: Mapping[str, str] = {
     "do not forget to": "",
     "never forget to": "",
     "it is important to": "",
+    "it's important to": "",
+    "it is very important to": "",
     "it is necessary to": "",
     "you need to": "",
     "you have to": "",
@@ -200,7 +230,8 @@ _OPPOSITES = """
     encrypt/decrypt encode/decode compress/decompress mount/unmount install/uninstall subscribe/unsubscribe known/unknown
     sorted/unsorted safe/unsafe merge/split expand/collapse maximize/minimize max/min raise/lower follow/unfollow
     domestic/international absolute/relative positive/negative full/empty old/new buy/sell
-    online/offline forward/backward prefix/suffix parent/child source/target
+    online/offline forward/backward prefix/suffix parent/child source/target above/below mindestens/höchstens
+    aufsteigend/absteigend vor/nach antes/después incluye/excluye ascendente/descendente
 """
 
 _PAIRS = [pair.split("/") for pair in _OPPOSITES.split()]
@@ -228,6 +259,10 @@ CJK_ANTONYMS: Mapping[str, tuple[str, str]] = {
         ("含税", "免税"),
         ("買い", "売り"),
         ("昇順", "降順"),
+        ("至少", "至多"),
+        ("大于", "小于"),
+        ("多于", "少于"),
+        ("高于", "低于"),
     )
     for word, side in ((one, "one"), (other, "other"))
 }

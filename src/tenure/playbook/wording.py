@@ -1,8 +1,8 @@
 """The normal form of a statement: what it says, apart from how it is put; and the facts in it.
 
 Two texts with the same normal form differ only in what changes nothing: articles and courtesies,
-"make sure to" before an imperative, a plural, a gerund after "before", a condition moved to the other
-end of its sentence, and words of a short list of exact synonyms. Everything else stays, in its order:
+"make sure to" before an imperative, a gerund after "before", a condition moved to the other
+end of a plain sentence, and words of a short list of exact synonyms. Everything else stays, in its order:
 figures, units, names, quoted values, negations, comparisons, conditions. The lists are short on
 purpose: a missed merge costs tokens, a wrong one costs knowledge.
 """
@@ -19,20 +19,24 @@ from tenure.playbook.lessons import normalised
 from tenure.playbook.word_lists import (
     ANTONYMS,
     CJK_ANTONYMS,
+    CJK_BEGIN_A_WORD,
     CJK_DROPPED,
     CJK_NEGATIONS,
     COMPARISONS,
     CONDITIONS,
+    DETERMINERS,
     DROPPED,
     FUNCTION_WORDS,
     GERUND_AFTER,
     LETTER_NOUNS,
     LIST_OPENERS,
+    MAY_HOLD_IT,
     NEGATIONS,
-    NO_PLURALS,
     NUMBERS,
     PHRASES,
     QUANTIFIERS,
+    SHORT_NAMES,
+    STRESSED,
     SYNONYMS,
     UNITS,
     VERB_AFTER,
@@ -170,11 +174,14 @@ def _read(text: str) -> list[tuple[str, str, bool]]:
             read.append((quoted[2] or quoted[3], mark, False))
         elif not word.isascii() and _CJK.match(word):
             for dropped in CJK_DROPPED:
-                word = word.removeprefix(dropped)
+                if word.startswith(dropped) and not (dropped == "请" and word[1:2] in CJK_BEGIN_A_WORD):
+                    word = word.removeprefix(dropped)
             read += [(word, mark, False)] if word else []
         else:
             lowered = word.lower() if begins and (word[1:].islower() or (word == "A" and not mark)) else word
             read += _parts(lowered, mark)
+        if mark in ("?", "？"):  # a question is no statement
+            read[-1:] = [(read[-1][0], "", read[-1][2]), ("§?", mark, False)] if read else []
         # After an abbreviation such as "e.g." the sentence goes on.
         begins = mark != "" and mark in ".!?:。！？：" and "." not in word
     return read
@@ -207,11 +214,15 @@ def _parts(word: str, mark: str) -> list[tuple[str, str, bool]]:
 def _rewritten(read: Sequence[tuple[str, str, bool]]) -> Iterator[Word]:
     """Words with phrases replaced, courtesies dropped, and plain words brought to one form."""
     place, before, broken = 0, "", True
+    # Whether a word that stresses says something: after a negation, within a condition.
+    denied = conditional = False
     while place < len(read):
         word, mark, plain = read[place]
-        length, said = _phrase(read, place)
+        length, said = _phrase(read, place, broken)
         if length:
             mark = read[place + length - 1][1]
+            denied = (denied or "§not" in said) and not (mark and mark in _ENDS)
+            conditional = (conditional or bool(CONDITIONS.intersection(said))) and not mark
             for number, one in enumerate(said):
                 yield _filed(one, mark if number == len(said) - 1 else "")
             before, broken = (said[-1] if said else before), (broken and not said) or bool(mark)
@@ -219,51 +230,63 @@ def _rewritten(read: Sequence[tuple[str, str, bool]]) -> Iterator[Word]:
             continue
         following = read[place + 1][0] if place + 1 < len(read) and not mark else ""
         place += 1
-        if plain and _dropped(word, before, following):
+        stressed = word in STRESSED and (denied or conditional)
+        denied = (denied or word in NEGATIONS or SYNONYMS.get(word) == "§not") and not (mark and mark in _ENDS)
+        conditional = (conditional or word in CONDITIONS) and not mark
+        if plain and not stressed and _dropped(word, before, following, broken):
             continue
         if plain and before and before[0].isdigit() and word in UNITS:
             word = UNITS[word]
         elif plain:
-            word = _form(VERBS.get(word, word) if broken or before in VERB_AFTER else word, before)
+            verb = broken or (before in VERB_AFTER and (before not in ("and", "or") or following in DETERMINERS))
+            name = word in SHORT_NAMES and (before in _TOOL_FOLLOWS or SYNONYMS.get(following, following) == "directory")
+            word = word if name else _form(VERBS.get(word, word) if verb else word, before)
         yield _filed(word, mark, plain=plain)
         before, broken = word, bool(mark)
 
 
-def _phrase(read: Sequence[tuple[str, str, bool]], place: int) -> tuple[int, tuple[str, ...]]:
+_ENDS = ".!?;。！？；"
+_TOOL_FOLLOWS = frozenset(("use", "run", "call", "execute", "type"))
+
+
+def _phrase(read: Sequence[tuple[str, str, bool]], place: int, broken: bool) -> tuple[int, tuple[str, ...]]:
     for phrase, said in PHRASES.get(read[place][0], ()):
+        if phrase[0] == "you" and not said and not broken:  # "pay what you must pay"
+            continue
         end = place + len(phrase)
         if tuple(word for word, _, _ in read[place:end]) == phrase and not any(mark for _, mark, _ in read[place : end - 1]):
             return len(phrase), said
     return 0, ()
 
 
-def _dropped(word: str, before: str, following: str) -> bool:
+def _dropped(word: str, before: str, following: str, broken: bool) -> bool:
     if word in ("a", "an"):
-        # An article, not a name: a word follows that can have one.
-        return len(following) > 2 and following.isalpha() and following not in FUNCTION_WORDS and before not in LETTER_NOUNS
-    if word == "always":
-        return before != "§not"
-    return word in DROPPED
+        # An article, not a name or a word of another language: a word follows that can have one.
+        noun = len(following) > 2 and following.isalpha() and following.islower() and following not in FUNCTION_WORDS
+        return noun and before not in LETTER_NOUNS and (following[0] in "aeiouh" if word == "an" else following[0] not in "aei")
+    if word in DROPPED:
+        return bool(following) or broken  # "say please"
+    return word == "always"
 
 
 def _form(word: str, before: str) -> str:
     word = SYNONYMS.get(word, word)
-    if word.endswith("ing") and len(word) > 5 and before in GERUND_AFTER:
-        word = _root(word[:-3])
-    elif word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")) and word not in NO_PLURALS:
-        if word.endswith("ies") and len(word) > 4:
-            word = f"{word[:-3]}y"
-        else:
-            word = word[:-2] if word.endswith(("xes", "ches", "shes", "sses", "zzes")) else word[:-1]
-    elif before in GERUND_AFTER:
-        word = _root(word)
-    return SYNONYMS.get(word, word)
+    if before not in GERUND_AFTER or word in FUNCTION_WORDS:
+        return word
+    stem = word[:-3]
+    root = stem if word.endswith("ing") and len(word) > 4 and _VOWEL.search(stem) else _root(word)
+    # "After use" is not "after us".
+    return f"{root}~" if root in FUNCTION_WORDS and root != word else SYNONYMS.get(root, root)
+
+
+_VOWEL = re.compile("[aeiouy]")
+_DOUBLES = re.compile("[^aeiou]*[aeiou][^aeiouwxy]")
 
 
 def _root(word: str) -> str:
-    """What a verb and its gerund share: `us` of use and using, `stop` of stop and stopping."""
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
-        return word[:-1]
+    """What a verb has before the end of its gerund: `us` of use, `stopp` of stop, so that tape and tap stay apart."""
+    if _DOUBLES.fullmatch(word):
+        return word + word[-1]
     return word.removesuffix("e") if len(word) > 2 else word
 
 
@@ -298,21 +321,29 @@ def _fact(word: str, plain: bool) -> str:
 
 
 def _split(sentence: Sequence[Word]) -> tuple[list[Word], list[tuple[str, ...]]]:
-    """A sentence without its conditions, and these, sorted: it does not matter at which end they stand."""
-    main, clauses = list(sentence), []
+    """A sentence without its condition and this, at whichever end it stands; with several, their places count.
+
+    So does the place where the condition may belong to a part of the sentence: then it stays what it was.
+    """
+    main, front = list(sentence), tuple[str, ...]()
     if main and main[0].said in CONDITIONS:
         end = next((place for place, word in enumerate(main) if word.mark in (",", "，")), None)
         if end is not None and end + 1 < len(main):
-            clauses.append(tuple(word.said for word in main[: end + 1]))
+            front = tuple(word.said for word in main[: end + 1])
             main = main[end + 1 :]
-    while True:
-        starts = [
-            place for place in range(1, len(main) - 1) if main[place].said in CONDITIONS and main[place - 1].said not in _BINDS_CONDITION
-        ]
-        if not starts:
-            return main, sorted(clauses)
-        clauses.append(tuple(word.said for word in main[starts[-1] :]))
-        main = main[: starts[-1]]
+    start = next(
+        (place for place in range(1, len(main) - 1) if main[place].said in CONDITIONS and main[place - 1].said not in _BINDS_CONDITION),
+        None,
+    )
+    back = tuple(word.said for word in main[start:]) if start is not None else ()
+    main = main[:start]
+    if front and back:
+        return main, [front, ("§then", *back)]
+    movable = not any(word.said in MAY_HOLD_IT for word in main) and not main[-1:][0].said.endswith("ed") if main else True
+    if back and any(said in CONDITIONS for said in back[1:]):
+        movable = False
+    clause = front or back
+    return main, [clause if movable or back else ("§first", *clause)] if clause else []
 
 
 _BINDS_CONDITION = frozenset(("only", "even", "except", "§not", "and", "or", "but", "than", "just", "right", "long", "soon"))
@@ -330,7 +361,9 @@ def _sorted_lists(sentence: list[Word]) -> list[Word]:
             places.append(place)
             following = sentence[place + 1].said if place + 1 < len(sentence) else ""
             if following in ("and", "or") and place + 2 < len(sentence):
-                places.append(place + 2)
+                # "Including tax and net total": its last word belongs to both or to one.
+                ends = opener.said in ("both", "either") or place + 2 == len(sentence) - 1 or sentence[place + 2].mark
+                places = [*places, place + 2] if ends else []
                 break
             if sentence[place].mark not in (",", "、"):
                 places = []

@@ -114,6 +114,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "held": summary.held,
         "revised": summary.revised,
         "retired": summary.retired,
+        "conflicts": summary.conflicts,
         "interrupted": summary.interrupted,
         "problems": list(summary.problems),
         "usage": usage_json(summary.usage),

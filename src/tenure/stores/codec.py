@@ -211,6 +211,7 @@ def core_to_json(core: Core) -> str:
             "tail": [[line.id, line.section, line.text] for line in core.tail],
             "left_out": sorted(core.left_out),
             "version": core.version,
+            **({"stale": core.stale} if core.stale else {}),
         }
     )
 
@@ -223,4 +224,5 @@ def core_from_json(text: str) -> Core:
         tail=tuple(Line(id=one, section=section, text=said) for one, section, said in held["tail"]),
         left_out=frozenset(held["left_out"]),
         version=held["version"],
+        stale=held.get("stale", ""),
     )

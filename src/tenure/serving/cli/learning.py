@@ -226,7 +226,7 @@ def _counts(summary: Summary) -> str:
 
 
 def _together(one: Summary, other: Summary) -> Summary:
-    names = ("runs", "successes", "failures", "skipped", "added", "merged", "held", "revised", "retired")
+    names = ("runs", "successes", "failures", "skipped", "added", "merged", "held", "revised", "retired", "conflicts")
     return replace(
         other,
         problems=(*one.problems, *other.problems),
@@ -283,6 +283,7 @@ def _show_learned(request: Request, learned: Summary, fresh: tuple[Lesson, ...],
         ("revised", learned.revised, "lessons with a new text"),
         ("retired", learned.retired, "lessons taken out of use"),
         ("held", learned.held, "changes that wait for a review"),
+        ("conflicts", learned.conflicts, "new lessons that differ in a fact from one that is alike; both stay. See: tenure review list"),
     ):
         if number:
             rows.append((name, f"{number:,}", meaning))

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tenure.errors import UnreadableInput, UserError
 from tenure.serving.cli import completion
+from tenure.serving.cli.contrast import contrasted
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, Terminal, counted, one_line
 from tenure.serving.cli.request import IN_PART, OK, Request, person, read_text
 from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
-    from tenure.playbook.delta import Operation, Receipt
+    from tenure.playbook.delta import Merge, Operation, Receipt
     from tenure.playbook.lessons import Lesson
     from tenure.playbook.refine import Plan
     from tenure.ports import Reading
@@ -299,18 +300,12 @@ def _show_plan(request: Request, plan: Plan, lessons: dict[str, Lesson], version
     terminal: Terminal = request.terminal
     rows: list[Sequence[Cell]] = []
     for merge in plan.merges:
-        text = one_line(lessons[merge.into].text, 120) if merge.into in lessons else ""
-        rows.append(("merge", "\n".join(merge.ids), merge.into, [(text, ""), (f"\n{merge.reason}", "dim")]))
+        rows += _merge_rows(merge, {one: lesson.text for one, lesson in lessons.items()})
     for eviction in plan.evictions:
-        text = one_line(lessons[eviction.id].text, 120) if eviction.id in lessons else ""
-        rows.append(("retire", eviction.id, "", [(text, ""), (f"\n{eviction.reason}", "dim")]))
+        text = one_line(lessons[eviction.id].text, 160) if eviction.id in lessons else ""
+        rows.append(("retire", eviction.id, [(text, ""), (f"\n{eviction.reason}", "dim")]))
     if rows:
-        columns = [
-            Column(title=""),
-            Column(title="lesson", style="cyan"),
-            Column(title="into", style="cyan"),
-            Column(title="why", wraps=True),
-        ]
+        columns = [Column(title=""), Column(title="lesson", style="cyan"), Column(title="text, and why", wraps=True)]
         terminal.table(columns, rows)
     if plan.conflicts:
         from tenure.serving.cli.review import show_conflicts
@@ -318,6 +313,8 @@ def _show_plan(request: Request, plan: Plan, lessons: dict[str, Lesson], version
         show_conflicts(terminal, plan.conflicts, {one: lesson.text for one, lesson in lessons.items()})
     for sentence in plan.over:
         terminal.warn(sentence)
+    if rows or plan.conflicts:
+        terminal.say(_in_short(plan, dry_run=dry_run))
     if not rows:
         terminal.say(f"Nothing to merge, and the bounds are kept: {plan.tokens_before:,} tokens in all lessons.")
     elif dry_run:
@@ -327,3 +324,40 @@ def _show_plan(request: Request, plan: Plan, lessons: dict[str, Lesson], version
     else:
         undo = f" Undo it: {request.command(f'rollback {version - 1}')}" if version else ""
         terminal.say(f"From {plan.tokens_before:,} to {plan.tokens_after:,} tokens, as version {version}.{undo}")
+    if plan.evictions:
+        terminal.say(_back(plan.evictions[0].id, dry_run=dry_run))
+
+
+def _merge_rows(merge: Merge, texts: Mapping[str, str]) -> list[Sequence[Cell]]:
+    """What stays, and what goes into it; equal texts are shown once, others with what is different in them."""
+    from tenure.playbook.lessons import normalised
+
+    kept = texts.get(merge.into, "")
+    others = {one: texts[one] for one in merge.ids if one in texts and normalised(texts[one]) != normalised(kept)}
+    stays: Cell = contrasted(kept, next(iter(others.values()))) if others else one_line(kept, 160)
+    rows: list[Sequence[Cell]] = [("keep", merge.into, stays)]
+    equal = [one for one in merge.ids if one not in others]
+    if equal:
+        rows.append(("merge", "\n".join(equal), [(merge.reason, "dim")]))
+    for one, text in others.items():
+        rows.append(("merge", one, [*contrasted(text, kept), (f"\n{merge.reason}", "dim")]))
+    return rows
+
+
+def _in_short(plan: Plan, *, dry_run: bool) -> str:
+    gone = sum(len(merge.ids) for merge in plan.merges)
+    would = "would be " if dry_run else ""
+    parts = []
+    if gone:
+        parts.append(f"{counted(gone, 'duplicate')} {would}merged into {counted(len(plan.merges), 'lesson')}, evidence and counts added")
+    if plan.evictions:
+        parts.append(f"{counted(len(plan.evictions), 'lesson')} {would}retired")
+    if plan.conflicts:
+        parts.append(f"{counted(len(plan.conflicts), 'conflict')} for you to decide, left as they are")
+    return f"{'; '.join(parts)}."
+
+
+def _back(lesson: str, *, dry_run: bool) -> str:
+    if dry_run:
+        return f"""Keep one for good: echo '[{{"op": "PIN", "id": "{lesson}"}}]' | tenure apply -"""
+    return f"""What is retired can be brought back: echo '[{{"op": "RESTORE", "id": "{lesson}"}}]' | tenure apply -"""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import UserError
+from tenure.serving.cli.contrast import contrasted
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, Terminal, counted, local_time, one_line
 from tenure.serving.cli.request import OK, Request, person
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from tenure.playbook.lessons import Evidence
     from tenure.playbook.likeness import Conflict
     from tenure.ports import HeldChange, Reading
+
+SHOWN_TEXTS = 4
+"""Lessons of one conflict that are shown with their texts."""
 
 Named = Annotated[
     list[str] | None,
@@ -88,10 +92,16 @@ def show_conflicts(terminal: Terminal, found: Sequence[Conflict], texts: Mapping
     """A table of lessons that are alike in wording and differ in a fact."""
     rows: list[Sequence[Cell]] = []
     for conflict in found:
-        said = "\n".join(one_line(texts.get(one, ""), 120) for one in conflict.ids[:4])
-        more = f"\nand {len(conflict.ids) - 4} more" if len(conflict.ids) > 4 else ""
-        rows.append(("\n".join(conflict.ids[:4]), [(said, ""), (more, "dim"), (f"\n{conflict.reason}", "yellow")]))
-    terminal.table([Column(title="conflict", style="cyan"), Column(title="texts, and in what they differ", wraps=True)], rows)
+        first, *others = [one for one in conflict.ids[:SHOWN_TEXTS] if one in texts] or conflict.ids[:1]
+        for one in (first, *others):
+            rows.append((one, contrasted(texts.get(one, ""), texts.get(others[0] if others and one == first else first, ""))))
+        more = (
+            f"and {len(conflict.ids) - SHOWN_TEXTS} more: {', '.join(conflict.ids[SHOWN_TEXTS:])}\n"
+            if len(conflict.ids) > SHOWN_TEXTS
+            else ""
+        )
+        rows.append(("", [(more, "dim"), (conflict.reason, "yellow")]))
+    terminal.table([Column(title="conflict", style="cyan"), Column(title="texts, cut to where they differ, and in what", wraps=True)], rows)
 
 
 def show(

@@ -1,0 +1,127 @@
+"""What a prefix cache sees of the product: prompts of one scope begin with the same bytes while its playbook grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from os.path import commonprefix
+
+import pytest
+
+from tenure import Add, Pin, Restore, Retire, Tally, Tenure, Update
+from tenure.evaluation.prompt_cache import Reuse
+from tenure.playbook.render import TAIL_SHARE, Core
+from tenure.testing import CountingIds, SteppingClock
+from tests.learning.episodes import cured_run
+
+WORDS = "red green blue amber olive coral ivory slate plum teal rust lime navy rose sand mint".split()
+
+
+@pytest.fixture(params=["memory://", "sqlite"])
+def book(request: pytest.FixtureRequest, tmp_path: object) -> Iterator[Tenure]:
+    url = request.param if request.param != "sqlite" else f"sqlite:///{tmp_path}/book.db"
+    with Tenure.open(url, scope="test", clock=SteppingClock(), ids=CountingIds()) as opened:
+        yield opened
+
+
+def lesson(number: int) -> Add:
+    colour, shape = WORDS[number % 16], WORDS[number // 16 % 16]
+    return Add(
+        f"section {number % 3}", f"Before step {colour} {shape}, read the manual of part {number} and note its limits.", id=f"x-{number:03}"
+    )
+
+
+def stable(book: Tenure, task: str = "step red") -> tuple[str, Core]:
+    """Core and tail as the agent is sent them, and the core that was kept."""
+    found = book.context(task)
+    assert found.core is not None
+    with book.store.reading(book.scope) as reading:
+        assert reading.core() == found.core
+    last = (found.core.tail or found.core.lines)[-1].text
+    end = found.text.index(last) + len(last)
+    return found.text[:end], found.core
+
+
+def grown(book: Tenure, size: int) -> None:
+    book.apply([lesson(number) for number in range(size)])
+
+
+def test_while_a_playbook_grows_and_its_counts_change_prompts_share_their_beginning(book: Tenure) -> None:
+    book.set("context.tokens", "8000")
+    reuse, rebuilds = Reuse(), 0
+    before, core_before = "", Core()
+    for number in range(60):
+        book.apply([lesson(number), *(Tally(f"x-{one:03}", helpful=1, shown=1) for one in range(max(0, number - 2), number))])
+        now, core = stable(book, f"step {WORDS[number % 16]}")
+        same_core = core.lines == core_before.lines
+        rebuilds += not same_core
+        if same_core:
+            assert now.startswith(before), "between rebuilds a prompt goes on where the one before ended"
+        assert sum(len(line.text) for line in core.tail) <= 1.2 * TAIL_SHARE * sum(len(line.text) for line in core.lines)
+        assert "helpful" not in now
+        reuse.send(now)
+        before, core_before = now, core
+    assert rebuilds <= 20
+    # Of so small a playbook each new lesson and each rebuild is a large part; the bench measures a real one.
+    assert reuse.share >= 0.8
+
+
+def test_neither_counts_nor_another_task_change_a_byte_of_it(book: Tenure) -> None:
+    grown(book, 30)
+    first, _ = stable(book)
+    book.apply([Tally(f"x-{number:03}", helpful=5, harmful=1, shown=9) for number in range(30)])
+    assert stable(book, "something else with blue and teal")[0] == first
+    book.apply([Pin("x-004")])
+    assert stable(book)[0] == first
+
+
+def test_an_edit_is_appended_as_replacing_and_the_core_stays(book: Tenure) -> None:
+    grown(book, 30)
+    first, core = stable(book)
+    book.apply([Update("x-003", text="Read the manual of part 3 twice.")])
+    now, after = stable(book)
+    assert after.lines == core.lines
+    assert now.startswith(first)
+    assert "(replaces the earlier text) Read the manual of part 3 twice." in now[len(first) :]
+
+
+def test_an_ordinary_retirement_is_a_line_at_the_end_and_a_return_another(book: Tenure) -> None:
+    grown(book, 30)
+    first, core = stable(book)
+    book.apply([Retire("x-003", "not needed")])
+    now, after = stable(book)
+    assert after.lines == core.lines
+    assert now.startswith(first)
+    assert "no longer applies" in now[len(first) :]
+    book.apply([Restore("x-003")])
+    again, last = stable(book)
+    assert last.lines == core.lines
+    assert again.startswith(now)
+    assert "part 3 and" in again[len(now) :]
+
+
+def test_refine_has_the_core_built_anew_without_what_went(book: Tenure) -> None:
+    grown(book, 30)
+    book.apply([Add("section 9", "Before step red red, read the manual of part 0 and note its limits.", id="y-1")])
+    first, _ = stable(book)
+    assert "[y-1]" in first
+    book.refine()
+    now, core = stable(book)
+    assert "[y-1]" not in now
+    assert core.tail == ()
+    assert "no longer applies" not in now
+    # What was there keeps its order, so that the cache keeps the most of it.
+    assert len(commonprefix([first, now])) > 0.9 * len(now)  # noqa: RUF071  # characters are what is asked for
+    assert stable(book)[0] == now
+
+
+def test_a_lesson_that_misled_leaves_the_core_at_once(book: Tenure) -> None:
+    grown(book, 30)
+    book.learn(cured_run("r1"))
+    (misleading,) = [one for one in book.playbook.lessons if one.author == "extractive"]
+    assert misleading.text in stable(book)[0]
+    book.apply([Tally(misleading.id, harmful=9)])
+    book.learn(cured_run("r2", shown=(misleading.id,), cited=(misleading.id,)))
+    assert book.playbook.lesson(misleading.id).status == "retired"  # type: ignore[union-attr]
+    now, core = stable(book)
+    assert misleading.text not in now
+    assert core.tail == ()
