@@ -27,6 +27,12 @@ WORD_NEXT_DOOR = 0.4
 NEAR, NEAR_BY = 0.3, 0.2
 """Share of the best direct neighbour's score, and of the best one two places away, that is added to a text's own."""
 
+RELATED_WEIGHT = 0.5
+"""What all related words together count against all words of the question."""
+
+RELATED_MOST = 40
+"""How many related words are searched for."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
@@ -56,10 +62,11 @@ class Scored:
 
     Attributes:
         key: the candidate's.
-        score: above 0; comparable within one question only. At most 1 plus what neighbours lend.
+        score: above 0; comparable within one question only. At most 1, plus what related words give and neighbours lend.
         words: share of the score from its own words and its neighbours' words.
         vectors: share from the vector arm.
         neighbours: share that neighbours lent.
+        related: share from words that are related to the question's.
     """
 
     key: str
@@ -67,6 +74,7 @@ class Scored:
     words: float
     vectors: float
     neighbours: float
+    related: float = 0.0
 
 
 def rarities(held_by: Mapping[str, int], total: int) -> dict[str, float]:
@@ -84,10 +92,38 @@ def rarities(held_by: Mapping[str, int], total: int) -> dict[str, float]:
 def shares(candidate: Candidate, weights: Mapping[str, float], mean_length: float) -> dict[str, float]:
     """What each word of the question gives a candidate. Their sum is below 1, which only a text could reach that is all question."""
     whole = sum(weights.values()) or 1.0
-    damping = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * candidate.length / (mean_length or 1.0))
+    damping = _damping(candidate.length, mean_length)
     return {
         word: weights[word] / whole * count / (count + damping) for word, count in candidate.counts.items() if count and word in weights
     }
+
+
+def related(
+    best: Sequence[tuple[float, Mapping[str, float], float]],
+    rarity: Mapping[str, float],
+    *,
+    mean_length: float,
+    most: int = RELATED_MOST,
+) -> dict[str, float]:
+    """Words that the texts which answer a question best have in common, with their weights, the weightiest first.
+
+    Args:
+        best: for each text its score, its counts of all stems and its length.
+        rarity: of the words to choose from (see `rarities`); without the question's own.
+        mean_length: of all texts.
+        most: how many words at most.
+
+    Source: relevance models (Lavrenko and Croft, 2001), with BM25's saturation and rarity in place of their probabilities.
+    """
+    whole = sum(score for score, _, _ in best) or 1.0
+    weights: dict[str, float] = {}
+    for score, counts, length in best:
+        damping = _damping(length, mean_length)
+        for word, count in counts.items():
+            if count and word in rarity:
+                weights[word] = weights.get(word, 0.0) + score / whole * count / (count + damping) * rarity[word]
+    ranked = sorted(weights, key=lambda word: (-round(weights[word], 12), word))
+    return {word: weights[word] for word in ranked[:most]}
 
 
 def fuse(
@@ -98,6 +134,7 @@ def fuse(
     smooth: bool,
     vector_weight: float = VECTOR_WEIGHT,
     lowest: float | None = None,
+    related_weights: Mapping[str, float] | None = None,
 ) -> list[Scored]:
     """Candidates that anything speaks for, best first; equal ones by group, place and key.
 
@@ -110,13 +147,15 @@ def fuse(
         smooth: whether neighbours lend relevance.
         vector_weight: 0 to 1, of the vector arm where any candidate has a cosine.
         lowest: the least cosine of all texts, where it is not among the candidates.
+        related_weights: of words related to the question's (see `related`), where they are searched for too.
     """
     at = {(one.group, one.place): number for number, one in enumerate(candidates) if one.group} if smooth else {}
     own = [shares(one, weights, mean_length) for one in candidates]
     words = [sum(_lent(place, own, candidates, at).values()) for place in range(len(candidates))]
     likeness = _min_max([one.cosine for one in candidates], lowest)
     weight = vector_weight if any(one.cosine is not None for one in candidates) else 0.0
-    fused = [(1.0 - weight) * said + weight * like for said, like in zip(words, likeness, strict=True)]
+    kin = [RELATED_WEIGHT * sum(shares(one, related_weights, mean_length).values()) if related_weights else 0.0 for one in candidates]
+    fused = [(1.0 - weight) * (said + akin) + weight * like for said, akin, like in zip(words, kin, likeness, strict=True)]
     scored = []
     for place, one in enumerate(candidates):
         near = NEAR * _best(one, (-1, 1), fused, at) + NEAR_BY * _best(one, (-2, 2), fused, at)
@@ -129,6 +168,7 @@ def fuse(
                 words=(1.0 - weight) * words[place],
                 vectors=weight * likeness[place],
                 neighbours=near,
+                related=(1.0 - weight) * kin[place],
             )
             scored.append(((-one.identifiers, -round(score, 12), one.group, one.place, one.key), found))
     return [found for _, found in sorted(scored, key=lambda pair: pair[0])]
@@ -144,6 +184,11 @@ def _lent(
         for word, share in own[neighbour].items() if neighbour is not None else ():
             found[word] = max(found.get(word, 0.0), WORD_NEXT_DOOR * share)
     return found
+
+
+def _damping(length: float, mean_length: float) -> float:
+    """What a count is weighed against: more in a longer text."""
+    return SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * length / (mean_length or 1.0))
 
 
 def _best(one: Candidate, steps: Sequence[int], scores: Sequence[float], at: Mapping[tuple[str, int], int]) -> float:
