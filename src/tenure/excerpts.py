@@ -22,7 +22,7 @@ asked then says what the talk was about, and seldom what is asked for now."""
 DENSITY = 0.5
 """The power of the cost that worth is divided by: at 1 only short pieces would go, at 0 length would cost nothing."""
 
-LEAST_COST = 30
+LEAST_COST = 15
 """Tokens that a shorter piece is weighed as: a word of thanks is not worth more for being short."""
 
 MORE_OF_THE_SAME = 0.3

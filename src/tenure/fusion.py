@@ -150,15 +150,18 @@ def fuse(
         related_weights: of words related to the question's (see `related`), where they are searched for too.
     """
     at = {(one.group, one.place): number for number, one in enumerate(candidates) if one.group} if smooth else {}
+    beside = [tuple(at.get((one.group, one.place + step)) for step in (-1, 1, -2, 2)) for one in candidates] if at else []
     own = [shares(one, weights, mean_length) for one in candidates]
-    words = [sum(_lent(place, own, candidates, at).values()) for place in range(len(candidates))]
+    words = (
+        [sum(_lent(own, place, beside[place]).values()) for place in range(len(candidates))] if at else [sum(one.values()) for one in own]
+    )
     likeness = _min_max([one.cosine for one in candidates], lowest)
     weight = vector_weight if any(one.cosine is not None for one in candidates) else 0.0
     kin = [RELATED_WEIGHT * sum(shares(one, related_weights, mean_length).values()) if related_weights else 0.0 for one in candidates]
     fused = [(1.0 - weight) * (said + akin) + weight * like for said, akin, like in zip(words, kin, likeness, strict=True)]
     scored = []
     for place, one in enumerate(candidates):
-        near = NEAR * _best(one, (-1, 1), fused, at) + NEAR_BY * _best(one, (-2, 2), fused, at)
+        near = _lent_score(fused, beside[place]) if at else 0.0
         score = fused[place] + near
         if score > 0 or one.identifiers:
             # A text that holds an identifier but no word of the question still is a hit.
@@ -174,15 +177,15 @@ def fuse(
     return [found for _, found in sorted(scored, key=lambda pair: pair[0])]
 
 
-def _lent(
-    place: int, own: Sequence[Mapping[str, float]], candidates: Sequence[Candidate], at: Mapping[tuple[str, int], int]
-) -> dict[str, float]:
+def _lent(own: Sequence[Mapping[str, float]], place: int, beside: Sequence[int | None]) -> Mapping[str, float]:
     """What each word gives a text, be it through the text before or after it."""
-    one, found = candidates[place], dict(own[place])
-    for step in (-1, 1):
-        neighbour = at.get((one.group, one.place + step))
-        for word, share in own[neighbour].items() if neighbour is not None else ():
-            found[word] = max(found.get(word, 0.0), WORD_NEXT_DOOR * share)
+    found = own[place]
+    for neighbour in beside[:2]:
+        if neighbour is not None and own[neighbour]:
+            mine = dict(found)
+            for word, share in own[neighbour].items():
+                mine[word] = max(mine.get(word, 0.0), WORD_NEXT_DOOR * share)
+            found = mine
     return found
 
 
@@ -191,9 +194,10 @@ def _damping(length: float, mean_length: float) -> float:
     return SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * length / (mean_length or 1.0))
 
 
-def _best(one: Candidate, steps: Sequence[int], scores: Sequence[float], at: Mapping[tuple[str, int], int]) -> float:
-    places = (at.get((one.group, one.place + step)) for step in steps)
-    return max((scores[place] for place in places if place is not None), default=0.0)
+def _lent_score(scores: Sequence[float], beside: Sequence[int | None]) -> float:
+    """What the best of the two direct neighbours and the best of the next two lend a text."""
+    one, other, further, furthest = (0.0 if place is None else scores[place] for place in beside)
+    return NEAR * max(one, other) + NEAR_BY * max(further, furthest)
 
 
 def _min_max(cosines: Sequence[float | None], lowest: float | None) -> list[float]:

@@ -63,3 +63,12 @@ def test_the_name_of_a_talk_is_neither_searched_nor_shown(name: str) -> None:
     renamed = [Talk(id=name, day="2023-05-21", turns=("How do I water orchids?",)), *TALKS[2:]]
     assert asked("secret racket", renamed) == []
     assert all(name not in text for _, text in asked("orchids", renamed))
+
+
+def test_a_word_of_thanks_is_not_shown_and_a_short_turn_with_a_word_of_the_question_is() -> None:
+    talks = [Talk(id="racket", day="2023-05-20", turns=("Which racket is good for clay?", "Thanks!", "Clay then."))]
+    assert {text for _, text in asked("clay rackets", talks)} == {"Which racket is good for clay?", "Clay then."}
+
+
+def test_turns_found_by_words_that_say_little_do_not_dilute_talks_found_by_others() -> None:
+    assert asked("feeding a starter") == [("bread", "My loaf was flat again, 3 times in a row.")]

@@ -12,13 +12,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tenure.excerpts import FACT_WEIGHT, Piece, excerpt, facts, pack
+from tenure.excerpts import FACT_WEIGHT, LEAST_COST, Piece, excerpt, facts, pack
 from tenure.ports import Found, Passage, Search
 from tenure.ranking import estimate_tokens
-from tenure.terms import question, stem
+from tenure.terms import question, search_words, stem
 
 TALK_WEIGHT = 0.8
 """Share of the whole talk's relevance in a turn's; the rest is the turn's own. What a talk was about tells more than one turn of it."""
+
+BEST_TURN = 0.1
+"""What the best turn of a talk adds to the relevance of the whole talk, the best talk's being 1."""
 
 VECTOR_SHARE = 0.4
 """Vector weight for the search over whole talks: a whole talk's text says enough for an embedder to vote on."""
@@ -103,13 +106,15 @@ def remember(turns: Search, whole: Search, scope: str, text: str, *, talk: Calla
         said = Found(note=said.note)  # its turns were found by the words that say little; the talks were not
     of_talk = _relative((hit.id, hit.score) for hit in about.hits)
     of_turn = _relative((hit.id, hit.score) for hit in said.hits)
+    of_group = _relative((hit.group, hit.score) for hit in reversed(said.hits))  # the best hit comes last and stays
+    of_talk = _relative((name, of_talk.get(name, 0.0) + BEST_TURN * of_group.get(name, 0.0)) for name in {*of_talk, *of_group})
     stems = frozenset(map(stem, asked))
     found: list[Remembered] = []
     for name in sorted({*of_talk, *(hit.group for hit in said.hits)}):
         one = talk(name)
         for place, turn in enumerate(one.turns):
             relevance = TALK_WEIGHT * of_talk.get(name, 0.0) + (1 - TALK_WEIGHT) * of_turn.get(f"{name}:{place}", 0.0)
-            if turn and relevance:
+            if turn and relevance and not _says_nothing(turn, stems):
                 found.append(_remembered(one, place, excerpt(turn, stems), relevance))
     return found, about.note or said.note
 
@@ -135,6 +140,20 @@ def _remembered(talk: Talk, place: int, cut: str, relevance: float) -> Remembere
 def _measured(line: str, cut: str) -> tuple[int, int]:
     """Tokens of a line, and how much it states."""
     return estimate_tokens(line), facts(cut)
+
+
+@lru_cache(maxsize=1 << 14)
+def _short_stems(turn: str) -> frozenset[str] | None:
+    """Stems of a turn too short to say much by itself that states nothing; none of any other turn."""
+    if len(turn) > 8 * LEAST_COST or estimate_tokens(turn) >= LEAST_COST or facts(turn):
+        return None
+    return frozenset(stem(word) for word in search_words(turn))
+
+
+def _says_nothing(turn: str, stems: frozenset[str]) -> bool:
+    """Whether a turn is a word of thanks or the like: short, without a fact and without a word of the question."""
+    held = _short_stems(turn)
+    return held is not None and held.isdisjoint(stems)
 
 
 def _holds_any(found: Found, asked: Sequence[str]) -> bool:
