@@ -387,6 +387,15 @@ def test_widening_never_takes_a_hit_away(texts: list[str], asked: str) -> None:
     assert set(ids(made, asked, limit=99)) <= set(ids(made, asked, limit=99, widen=True))
 
 
+def test_hits_without_a_word_of_the_question_never_make_it_one_of_words_that_say_little(
+    opened: Callable[[Embedder | None], Search],
+) -> None:
+    search = opened(Colours())
+    put(search, "a scarlet coat", "help me", "a very long text about so many things that red is one word of it " * 3)
+    assert ids(search, "help with red", limit=1) == ids(search, "help with red", limit=9)[:1] != ["p1"]
+    search.close()
+
+
 def test_a_word_that_many_passages_hold_is_related_to_nothing(search: Search) -> None:
     put(search, *(f"common regatta{n}" for n in range(30)), "common regatta", "regatta common")
     assert all(hit.related == () for hit in search.find("acme/a", "regatta", limit=99, widen=True).hits)

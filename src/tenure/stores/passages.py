@@ -123,11 +123,11 @@ def find(shelf: Shelf, text: str, *, limit: int, smooth: bool, meaning: Meaning,
     asked = question(text)
     if limit < 1:
         return ()
-    hits = _find(shelf, asked, limit, smooth, meaning, widen)
-    if not any(hit.words or hit.identifiers for hit in hits) and asked.others:
-        # The words that say little are better than nothing.
-        hits = _find(shelf, replace(asked, words=asked.others), limit, smooth, meaning, False)
-    return hits
+    held = any(shelf.held_by(word) for word in asked.words) or bool(asked.identifiers and shelf.holders((), asked.identifiers, 1))
+    if not held and asked.others:
+        # The words that say little are better than nothing. Nothing is related to them.
+        asked, widen = replace(asked, words=asked.others), False
+    return _find(shelf, asked, limit, smooth, meaning, widen)
 
 
 def _find(shelf: Shelf, asked: Question, limit: int, smooth: bool, meaning: Meaning, widen: bool) -> tuple[PassageHit, ...]:
