@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tenure.ranking import estimate_tokens
 from tenure.terms import search_words, stem
@@ -20,6 +21,9 @@ asked then says what the talk was about, and seldom what is asked for now."""
 
 DENSITY = 0.5
 """The power of the cost that worth is divided by: at 1 only short pieces would go, at 0 length would cost nothing."""
+
+LEAST_COST = 15
+"""Tokens that a shorter piece is weighed as: a word of thanks is not worth more for being short."""
 
 MORE_OF_THE_SAME = 0.3
 """What the next piece of a conversation is worth against the first: the first one names what it was about."""
@@ -46,11 +50,12 @@ def excerpt(text: str, stems: Collection[str], *, least: int = LEAST_TOKENS) -> 
         stems: of the question's words.
         least: tokens that the piece has at least.
     """
-    if estimate_tokens(text) <= least * 1.25:
+    sentences = _measured_sentences(text, least)
+    if not sentences:
         return text
-    sentences = [part for part in _sentences(text, least) if part.strip()]
-    costs = [estimate_tokens(part) for part in sentences]
-    worths = [len({stem(word) for word in search_words(part)} & set(stems)) + 0.5 * facts(part) for part in sentences]
+    wanted = frozenset(stems)
+    costs = [cost for _, cost, _, _ in sentences]
+    worths = [len(held & wanted) + 0.5 * stated for _, _, stated, held in sentences]
     best, chosen = -1.0, (0, len(sentences))
     for start in range(len(sentences)):
         cost, end = 0, start
@@ -61,7 +66,22 @@ def excerpt(text: str, stems: Collection[str], *, least: int = LEAST_TOKENS) -> 
         worth = sum(worths[start:end]) / max(cost, 1) ** DENSITY
         if worth > best:
             best, chosen = worth, (start, end)
-    return "".join(sentences[chosen[0] : chosen[1]]).strip()
+    return "".join(part for part, *_ in sentences[chosen[0] : chosen[1]]).strip()
+
+
+@lru_cache(maxsize=1 << 14)
+def _measured_sentences(text: str, least: int) -> tuple[tuple[str, int, int, frozenset[str]], ...]:
+    """The sentences of a text with their tokens, facts and stems; none of a text too short to be cut.
+
+    Kept, because the same turns come with each request.
+    """
+    if estimate_tokens(text) <= least * 1.25:
+        return ()
+    return tuple(
+        (part, estimate_tokens(part), facts(part), frozenset(stem(word) for word in search_words(part)))
+        for part in _sentences(text, least)
+        if part.strip()
+    )
 
 
 def _sentences(text: str, least: int) -> list[str]:
@@ -103,7 +123,7 @@ def pack(pieces: Sequence[Piece], budget: int, *, heading: int = 0) -> list[int]
         budget: tokens in all; never passed.
         heading: tokens that the first piece under each heading costs besides.
     """
-    density = [one.worth / max(one.cost, 1) ** DENSITY for one in pieces]
+    density = [one.worth / max(one.cost, LEAST_COST) ** DENSITY for one in pieces]
     merits, earlier = list[tuple[float, int]](), dict[str, int]()
     for n in sorted(range(len(pieces)), key=lambda n: (-density[n], pieces[n].source, n)):
         source = pieces[n].source

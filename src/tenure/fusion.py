@@ -27,6 +27,12 @@ WORD_NEXT_DOOR = 0.4
 NEAR, NEAR_BY = 0.3, 0.2
 """Share of the best direct neighbour's score, and of the best one two places away, that is added to a text's own."""
 
+RELATED_WEIGHT = 0.5
+"""What all related words together count against all words of the question."""
+
+RELATED_MOST = 40
+"""How many related words are searched for."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
@@ -56,10 +62,11 @@ class Scored:
 
     Attributes:
         key: the candidate's.
-        score: above 0; comparable within one question only. At most 1 plus what neighbours lend.
+        score: above 0; comparable within one question only. At most 1, plus what related words give and neighbours lend.
         words: share of the score from its own words and its neighbours' words.
         vectors: share from the vector arm.
         neighbours: share that neighbours lent.
+        related: share from words that are related to the question's.
     """
 
     key: str
@@ -67,6 +74,7 @@ class Scored:
     words: float
     vectors: float
     neighbours: float
+    related: float = 0.0
 
 
 def rarities(held_by: Mapping[str, int], total: int) -> dict[str, float]:
@@ -84,10 +92,38 @@ def rarities(held_by: Mapping[str, int], total: int) -> dict[str, float]:
 def shares(candidate: Candidate, weights: Mapping[str, float], mean_length: float) -> dict[str, float]:
     """What each word of the question gives a candidate. Their sum is below 1, which only a text could reach that is all question."""
     whole = sum(weights.values()) or 1.0
-    damping = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * candidate.length / (mean_length or 1.0))
+    damping = _damping(candidate.length, mean_length)
     return {
         word: weights[word] / whole * count / (count + damping) for word, count in candidate.counts.items() if count and word in weights
     }
+
+
+def related(
+    best: Sequence[tuple[float, Mapping[str, float], float]],
+    rarity: Mapping[str, float],
+    *,
+    mean_length: float,
+    most: int = RELATED_MOST,
+) -> dict[str, float]:
+    """Words that the texts which answer a question best have in common, with their weights, the weightiest first.
+
+    Args:
+        best: for each text its score, its counts of all stems and its length.
+        rarity: of the words to choose from (see `rarities`); without the question's own.
+        mean_length: of all texts.
+        most: how many words at most.
+
+    Source: relevance models (Lavrenko and Croft, 2001), with BM25's saturation and rarity in place of their probabilities.
+    """
+    whole = sum(score for score, _, _ in best) or 1.0
+    weights: dict[str, float] = {}
+    for score, counts, length in best:
+        damping = _damping(length, mean_length)
+        for word, count in counts.items():
+            if count and word in rarity:
+                weights[word] = weights.get(word, 0.0) + score / whole * count / (count + damping) * rarity[word]
+    ranked = sorted(weights, key=lambda word: (-round(weights[word], 12), word))
+    return {word: weights[word] for word in ranked[:most]}
 
 
 def fuse(
@@ -98,6 +134,7 @@ def fuse(
     smooth: bool,
     vector_weight: float = VECTOR_WEIGHT,
     lowest: float | None = None,
+    related_weights: Mapping[str, float] | None = None,
 ) -> list[Scored]:
     """Candidates that anything speaks for, best first; equal ones by group, place and key.
 
@@ -110,16 +147,21 @@ def fuse(
         smooth: whether neighbours lend relevance.
         vector_weight: 0 to 1, of the vector arm where any candidate has a cosine.
         lowest: the least cosine of all texts, where it is not among the candidates.
+        related_weights: of words related to the question's (see `related`), where they are searched for too.
     """
     at = {(one.group, one.place): number for number, one in enumerate(candidates) if one.group} if smooth else {}
+    beside = [tuple(at.get((one.group, one.place + step)) for step in (-1, 1, -2, 2)) for one in candidates] if at else []
     own = [shares(one, weights, mean_length) for one in candidates]
-    words = [sum(_lent(place, own, candidates, at).values()) for place in range(len(candidates))]
+    words = (
+        [sum(_lent(own, place, beside[place]).values()) for place in range(len(candidates))] if at else [sum(one.values()) for one in own]
+    )
     likeness = _min_max([one.cosine for one in candidates], lowest)
     weight = vector_weight if any(one.cosine is not None for one in candidates) else 0.0
-    fused = [(1.0 - weight) * said + weight * like for said, like in zip(words, likeness, strict=True)]
+    kin = [RELATED_WEIGHT * sum(shares(one, related_weights, mean_length).values()) if related_weights else 0.0 for one in candidates]
+    fused = [(1.0 - weight) * (said + akin) + weight * like for said, akin, like in zip(words, kin, likeness, strict=True)]
     scored = []
     for place, one in enumerate(candidates):
-        near = NEAR * _best(one, (-1, 1), fused, at) + NEAR_BY * _best(one, (-2, 2), fused, at)
+        near = _lent_score(fused, beside[place]) if at else 0.0
         score = fused[place] + near
         if score > 0 or one.identifiers:
             # A text that holds an identifier but no word of the question still is a hit.
@@ -129,26 +171,33 @@ def fuse(
                 words=(1.0 - weight) * words[place],
                 vectors=weight * likeness[place],
                 neighbours=near,
+                related=(1.0 - weight) * kin[place],
             )
             scored.append(((-one.identifiers, -round(score, 12), one.group, one.place, one.key), found))
     return [found for _, found in sorted(scored, key=lambda pair: pair[0])]
 
 
-def _lent(
-    place: int, own: Sequence[Mapping[str, float]], candidates: Sequence[Candidate], at: Mapping[tuple[str, int], int]
-) -> dict[str, float]:
+def _lent(own: Sequence[Mapping[str, float]], place: int, beside: Sequence[int | None]) -> Mapping[str, float]:
     """What each word gives a text, be it through the text before or after it."""
-    one, found = candidates[place], dict(own[place])
-    for step in (-1, 1):
-        neighbour = at.get((one.group, one.place + step))
-        for word, share in own[neighbour].items() if neighbour is not None else ():
-            found[word] = max(found.get(word, 0.0), WORD_NEXT_DOOR * share)
+    found = own[place]
+    for neighbour in beside[:2]:
+        if neighbour is not None and own[neighbour]:
+            mine = dict(found)
+            for word, share in own[neighbour].items():
+                mine[word] = max(mine.get(word, 0.0), WORD_NEXT_DOOR * share)
+            found = mine
     return found
 
 
-def _best(one: Candidate, steps: Sequence[int], scores: Sequence[float], at: Mapping[tuple[str, int], int]) -> float:
-    places = (at.get((one.group, one.place + step)) for step in steps)
-    return max((scores[place] for place in places if place is not None), default=0.0)
+def _damping(length: float, mean_length: float) -> float:
+    """What a count is weighed against: more in a longer text."""
+    return SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * length / (mean_length or 1.0))
+
+
+def _lent_score(scores: Sequence[float], beside: Sequence[int | None]) -> float:
+    """What the best of the two direct neighbours and the best of the next two lend a text."""
+    one, other, further, furthest = (0.0 if place is None else scores[place] for place in beside)
+    return NEAR * max(one, other) + NEAR_BY * max(further, furthest)
 
 
 def _min_max(cosines: Sequence[float | None], lowest: float | None) -> list[float]:

@@ -9,6 +9,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Protocol, runtime_checkable
 
+from tenure.passages import Found as Found
+from tenure.passages import Passage as Passage
+from tenure.passages import PassageHit as PassageHit
+from tenure.passages import PassagesEmbedded as PassagesEmbedded
+from tenure.passages import Search as Search
 from tenure.playbook.delta import Delta, Operation, Receipt
 from tenure.playbook.lessons import Brief, Lesson
 from tenure.playbook.records import View
@@ -508,106 +513,4 @@ class TokenCounter(Protocol):
 
     def __call__(self, text: str) -> int:
         """Tokens of a text, 0 or more."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """A text that can be found, such as one turn of a conversation.
-
-    Attributes:
-        id: names it in its scope; putting it again replaces it.
-        text: in any script.
-        aside: who said it and when, say; its words count less, and it is not embedded.
-        group, place: the order it stands in, such as a conversation and the turn's number. Passages without a group have no neighbours.
-    """
-
-    id: str
-    text: str
-    aside: str = ""
-    group: str = ""
-    place: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassageHit:
-    """A passage that a search found, and why.
-
-    Attributes:
-        id, group, place: the passage's.
-        score: above 0; comparable within one search only.
-        words: words of the question that it holds itself, in the question's order.
-        identifiers: identifiers of the question that it holds exactly, in lower case.
-        cosine: likeness in meaning, -1 to 1; none where there is no vector.
-        lent: share of the score that its neighbours lent it.
-    """
-
-    id: str
-    group: str
-    place: int
-    score: float
-    words: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    cosine: float | None = None
-    lent: float = 0.0
-
-    @property
-    def why(self) -> str:
-        """The reasons in one line."""
-        reasons = [
-            f"exactly {', '.join(self.identifiers)}" if self.identifiers else "",
-            f"words {', '.join(self.words)}" if self.words else "",
-            f"cosine {self.cosine:.2f}" if self.cosine is not None else "",
-            f"neighbours {self.lent:.2f}" if self.lent else "",
-        ]
-        return "; ".join(reason for reason in reasons if reason)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What a search found.
-
-    Attributes:
-        hits: best first.
-        note: what the search had to do without, a sentence, such as a failing embedder; empty if nothing.
-    """
-
-    hits: tuple[PassageHit, ...] = ()
-    note: str = ""
-
-
-class Search(Protocol):
-    """Finds passages inside a scope, by keywords and, with an embedder, by meaning. Every adapter passes `tests/stores/test_search.py`."""
-
-    def put(self, scope: str, passages: Sequence[Passage]) -> str:
-        """Make passages findable, in place of those with the same ids. Found by the next call.
-
-        Returns:
-            What could not be done, a sentence, such as vectors that the embedder did not give; empty if nothing.
-
-        Raises:
-            ScopeError: the scope is empty or malformed.
-        """
-        ...
-
-    def remove(self, scope: str, ids: Collection[str]) -> int:
-        """Take passages out; how many there were."""
-        ...
-
-    def find(self, scope: str, text: str, *, limit: int, smooth: bool = False) -> Found:
-        """Passages of the scope that answer a text, best first.
-
-        Those that hold an identifier of the text exactly come first. Never empty where a passage holds
-        a word of the text. Nothing in the text is query syntax.
-
-        Args:
-            scope: the passages' own; another scope's are never found.
-            text: a question, in any script.
-            limit: how many hits at most.
-            smooth: whether passages lend relevance to those beside them in their group. For turns and steps, not for lessons.
-        """
-        ...
-
-    def close(self) -> None:
-        """Release what is held."""
         ...

@@ -171,7 +171,7 @@ def identifiers(text: str) -> list[str]:
     tokenizer and no ordinary word equals one.
     """
     found: dict[str, None] = {}
-    for chunk in _CHUNK.findall(text):
+    for chunk in dict.fromkeys(_CHUNK.findall(text)):
         # Nearly all chunks are plain words: they are told apart without a pattern.
         if not chunk.isalpha() or not (chunk.islower() or chunk.istitle() or chunk.isupper()):
             name = _identifier(chunk)

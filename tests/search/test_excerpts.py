@@ -39,7 +39,11 @@ def test_another_source_comes_before_more_of_the_same() -> None:
 
 
 def test_of_equal_worth_the_shorter_goes_first() -> None:
-    assert pack([Piece(source="a", text="", worth=1.0, cost=40), Piece(source="b", text="", worth=1.0, cost=10)], 40) == [1]
+    assert pack([Piece(source="a", text="", worth=1.0, cost=80), Piece(source="b", text="", worth=1.0, cost=40)], 80) == [1]
+
+
+def test_a_word_of_thanks_is_not_worth_more_for_being_short() -> None:
+    assert pack([Piece(source="a", text="", worth=1.0, cost=4), Piece(source="b", text="", worth=1.1, cost=15)], 15) == [1]
 
 
 @given(st.text(max_size=900), st.sets(st.sampled_from(["rate", "invoic"])))

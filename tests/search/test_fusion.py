@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.fusion import NEAR, VECTOR_WEIGHT, Candidate, fuse, rarities, shares
+from tenure.fusion import NEAR, RELATED_WEIGHT, VECTOR_WEIGHT, Candidate, fuse, rarities, related, shares
 
 WEIGHTS = {"rate": 2.0, "invoice": 1.0, "unknown": 3.0}
 CANDIDATES = st.lists(
@@ -104,3 +104,33 @@ def test_the_rarer_a_word_the_more_it_weighs(held_by: dict[str, int], total: int
 def test_the_score_of_one_word_is_its_saturated_share() -> None:
     (only,) = fuse([Candidate(key="k", counts={"rate": 1.0}, length=10)], {"rate": 2.0}, mean_length=10, smooth=False)
     assert only.score == pytest.approx(1 / 2.2)
+
+
+TEXTS = st.lists(
+    st.tuples(st.floats(0.01, 2), st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 5), max_size=6), st.floats(0, 30)), max_size=6
+)
+
+
+@given(TEXTS, st.dictionaries(st.sampled_from("abcd"), st.floats(0.1, 5)), st.integers(0, 6))
+def test_related_words_are_some_of_those_offered_and_the_weightiest(
+    texts: list[tuple[float, dict[str, int], float]], rarity: dict[str, float], most: int
+) -> None:
+    found = related(texts, rarity, mean_length=8, most=most)
+    every = related(texts, rarity, mean_length=8, most=99)
+    assert found.keys() <= rarity.keys()
+    assert list(found) == list(every)[:most]
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+    assert all(weight > 0 for weight in found.values())
+
+
+def test_what_the_better_text_says_more_often_is_more_related() -> None:
+    texts = [(1.0, {"harbour": 3.0, "mast": 1.0}, 8.0), (0.2, {"oven": 3.0}, 8.0)]
+    assert list(related(texts, {"harbour": 1.0, "mast": 1.0, "oven": 1.0}, mean_length=8)) == ["harbour", "mast", "oven"]
+
+
+@given(CANDIDATES, st.booleans())
+def test_related_words_only_add(candidates: list[Candidate], smooth: bool) -> None:
+    plain = {one.key: one.score for one in fuse(candidates, WEIGHTS, mean_length=8, smooth=smooth)}
+    wide = {one.key: one for one in fuse(candidates, WEIGHTS, mean_length=8, smooth=smooth, related_weights={"other": 1.0})}
+    assert all(wide[key].score >= score - 1e-9 for key, score in plain.items())
+    assert all(0 <= one.related < RELATED_WEIGHT for one in wide.values())

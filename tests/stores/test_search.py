@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tenure.errors import EmbeddingFailed, ScopeError
+from tenure.errors import EmbeddingFailed, ScopeError, StoreError
 from tenure.ports import Embedder, Passage, Search
 from tenure.stores.search_in_memory import InMemorySearch
 from tenure.stores.search_sqlite import SqliteSearch
@@ -24,16 +25,23 @@ MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthChe
 
 
 class Colours:
-    """An embedder that knows three colours, for tests."""
+    """An embedder that knows three colours, for tests. `asked` are the texts, questions left out, that it was given."""
 
-    def __init__(self, name: str = "colours", failing: bool = False) -> None:
-        self.name, self.dimension, self.failing = name, 3, failing
+    def __init__(self, name: str = "colours", failing: bool = False, dimension: int = 3) -> None:
+        self.name, self.dimension, self.failing = name, dimension, failing
+        self.asked: list[str] = []
+        self.left: int | None = None  # calls until it is interrupted
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float] | None]:
         if self.failing:
             raise EmbeddingFailed(self.name, "the server is down")
+        if self.left is not None:
+            if not self.left:
+                raise KeyboardInterrupt
+            self.left -= 1
+        self.asked += [] if query else texts
         known = (("red", "scarlet"), ("green", "emerald"), ("blue", "azure"))
-        return [[float(any(word in text for word in words)) for words in known] for text in texts]
+        return [[float(any(word in text for word in words)) for words in known] + [0.0] * (self.dimension - 3) for text in texts]
 
 
 @pytest.fixture(params=sorted(OPEN))
@@ -52,8 +60,8 @@ def put(search: Search, *texts: str, scope: str = "acme/a", group: str = "") -> 
     search.put(scope, [Passage(id=f"p{place}", text=text, group=group, place=place) for place, text in enumerate(texts)])
 
 
-def ids(search: Search, text: str, *, scope: str = "acme/a", limit: int = 10, smooth: bool = False) -> list[str]:
-    return [hit.id for hit in search.find(scope, text, limit=limit, smooth=smooth).hits]
+def ids(search: Search, text: str, *, scope: str = "acme/a", limit: int = 10, smooth: bool = False, widen: bool = False) -> list[str]:
+    return [hit.id for hit in search.find(scope, text, limit=limit, smooth=smooth, widen=widen).hits]
 
 
 @MANY
@@ -69,14 +77,17 @@ def test_any_text_is_a_question_and_whoever_holds_its_words_is_found(search: Sea
 
 
 @MANY
-@given(texts=st.lists(TEXTS, max_size=5), asked=TEXTS, smooth=st.booleans())
-def test_all_adapters_find_the_same_in_the_same_order(texts: list[str], asked: str, smooth: bool) -> None:
+@given(texts=st.lists(TEXTS, max_size=5), asked=TEXTS, smooth=st.booleans(), widen=st.booleans())
+def test_all_adapters_find_the_same_in_the_same_order(texts: list[str], asked: str, smooth: bool, widen: bool) -> None:
     answers = []
     for name in sorted(OPEN):
         made = OPEN[name](None)
         put(made, *texts, group="g")
         answers.append(
-            [(hit.id, round(hit.score, 9), hit.words, hit.identifiers) for hit in made.find("acme/a", asked, limit=10, smooth=smooth).hits]
+            [
+                (hit.id, round(hit.score, 9), hit.words, hit.identifiers, hit.related)
+                for hit in made.find("acme/a", asked, limit=10, smooth=smooth, widen=widen).hits
+            ]
         )
         made.close()
     assert answers[0] == answers[1]
@@ -87,12 +98,16 @@ def test_all_adapters_find_the_same_in_the_same_order(texts: list[str], asked: s
     [
         *('"', '""', "'", "worker*", "NEAR(deploy worker)", "said : deploy", "wall:wall1 deploy", "deploy AND", "NOT deploy", "(deploy"),
         *("^deploy", "-deploy", "{said} : deploy", "deploy\x00", "deploy\ud800"),
+        *("deploy'); DROP TABLE passages; --", "deploy OR 1=1", "deploy NEAR/2 worker", 'deploy" OR "plants', "%_deploy", "deploy;--"),
+        *("deploy \\", "rank:bm25 deploy", "{wall}:wall2 OR deploy", "passages_words MATCH 'deploy'"),
     ],
 )
 def test_nothing_in_a_question_is_syntax(search: Search, asked: str) -> None:
     put(search, "deploy the worker", "water the plants")
     found = ids(search, asked)
-    assert found == (["p0"] if "deploy" in asked or "worker" in asked else [])
+    assert found[:1] == (["p0"] if "deploy" in asked or "worker" in asked else [])
+    assert ("p1" in found) == ("plants" in asked)
+    assert ids(search, "plants") == ["p1"]
 
 
 @pytest.mark.parametrize(
@@ -102,6 +117,10 @@ def test_nothing_in_a_question_is_syntax(search: Search, asked: str) -> None:
         ("請求書はPDF/Aで保存", "PDF/A保存"),
         ("환불은 7일 이내", "환불"),
         ("用docker部署worker", "docker 部署"),
+        ("開票日匯率換算", "開票日 匯率"),
+        ("多币种发票按开票日汇率换算后再求和", "按开票日汇率怎么换算？"),
+        ("デプロイはタグから", "タグ"),
+        ("ＰＤＦ／Ａで保存", "pdf"),
         ("Zürich im Sommer", "zurich"),
         ("running the migrations", "migrate run"),
         ("𞤀𞤣𞤤𞤢𞤥 letters", "𞤀𞤣𞤤𞤢𞤥"),
@@ -124,6 +143,14 @@ def test_the_words_are_found_in_any_script(search: Search, stored: str, asked: s
         "src/tenure/app.py",
         "os.path.join",
         ".env",
+        "C#",
+        "utf-8",
+        "@scope/name",
+        "C:\\temp\\a.txt",
+        "__init__",
+        "std::vector",
+        "v1.2.3",
+        "PDF/A",
     ],
 )
 def test_an_exact_identifier_ranks_first(search: Search, identifier: str) -> None:
@@ -136,6 +163,21 @@ def test_an_exact_identifier_ranks_first(search: Search, identifier: str) -> Non
     (first, *_) = search.find("acme/a", f"how do we use {identifier}?", limit=5).hits
     assert (first.id, first.identifiers) == ("p1", (identifier.lower(),))
     assert identifier.lower() in first.why
+
+
+@pytest.mark.parametrize("identifier", ["--no-verify", "C++", "ADR-0005", "max_retry_count", "src/tenure/app.py"])
+@pytest.mark.parametrize("around", ["'{}'", '"{}"', "`{}`", "({})", "{}?", "{}, then", "用{}部署", "«{}»"])
+def test_an_identifier_is_found_whatever_stands_around_it(search: Search, identifier: str, around: str) -> None:
+    put(search, "nothing of the kind", f"we use {identifier} here")
+    (first, *_) = search.find("acme/a", around.format(identifier), limit=5).hits
+    assert (first.id, first.identifiers) == ("p1", (identifier.lower(),))
+
+
+def test_traditional_characters_do_not_find_simplified_ones_by_keywords(search: Search) -> None:
+    """A known limit, stated in docs/howto/search-by-meaning.md; a multilingual embedder finds them."""
+    put(search, "多币种发票按开票日汇率换算后再求和")
+    assert ids(search, "匯率換算") == []
+    assert ids(search, "開票日") == ["p0"]  # through the pair 票日, which both ways of writing share
 
 
 def test_words_that_say_little_are_used_where_there_is_nothing_better(search: Search) -> None:
@@ -233,6 +275,157 @@ def test_vectors_of_another_model_are_never_compared(opened: Callable[[Embedder 
     embedder.name = "other colours"
     assert search.find("acme/a", "red", limit=5).hits == ()
     search.close()
+
+
+def test_a_model_of_the_same_name_with_more_numbers_is_another_model(opened: Callable[[Embedder | None], Search]) -> None:
+    embedder = Colours()
+    search = opened(embedder)
+    put(search, "a scarlet coat")
+    embedder.dimension = 5
+    assert search.find("acme/a", "red", limit=5).hits == ()
+    assert search.embed_missing("acme/a").embedded == 1
+    assert ids(search, "red") == ["p0"]
+    search.close()
+
+
+def test_a_text_that_is_there_is_not_embedded_again_and_an_edited_one_is(opened: Callable[[Embedder | None], Search]) -> None:
+    embedder = Colours()
+    search = opened(embedder)
+    put(search, "a scarlet coat", "an emerald ring")
+    search.put("acme/a", [Passage(id="p0", text="a scarlet coat", aside="Monday", group="moved", place=9)])
+    assert embedder.asked == ["a scarlet coat", "an emerald ring"]
+    assert ids(search, "red")[:1] == ["p0"]
+    assert ids(search, "Monday")[:1] == ["p0"]
+    put(search, "an azure coat")
+    assert embedder.asked == ["a scarlet coat", "an emerald ring", "an azure coat"]
+    assert "p0" not in ids(search, "red")
+    assert ids(search, "blue")[:1] == ["p0"]
+    search.close()
+
+
+def test_after_a_change_of_model_search_says_what_is_missing_and_it_is_made_in_batches_that_stay(
+    opened: Callable[[Embedder | None], Search],
+) -> None:
+    embedder = Colours()
+    search = opened(embedder)
+    put(search, *["a scarlet coat"] * 5, "nothing")
+    put(search, "a scarlet hat", scope="acme/b")
+    embedder.name, embedder.asked = "other", []
+    assert "6 of 6 passages have no vector of 'other'" in search.find("acme/a", "red", limit=5).note
+    assert ids(search, "coat") == ["p0", "p1", "p2", "p3", "p4"]
+    embedder.left = 2
+    with pytest.raises(KeyboardInterrupt):
+        search.embed_missing("acme/a", batch=2)
+    embedder.left = None
+    assert "2 of 6 passages" in search.find("acme/a", "red", limit=5).note
+    done = search.embed_missing("acme/a", batch=2, most=1)
+    assert (done.embedded, done.missing, done.dropped) == (1, 1, 0)
+    done = search.embed_missing("acme/a")
+    assert (done.model, done.embedded, done.missing, done.dropped, done.failed) == ("other", 1, 0, 6, "")
+    assert len(embedder.asked) == 6
+    assert search.find("acme/a", "red", limit=9).note == ""
+    assert len(ids(search, "red")) == 5
+    assert "1 of 1" in search.find("acme/b", "red", limit=5).note
+    search.close()
+
+
+def test_going_back_to_a_model_before_all_is_made_anew_costs_nothing(opened: Callable[[Embedder | None], Search]) -> None:
+    embedder = Colours()
+    search = opened(embedder)
+    put(search, "a scarlet coat", "an emerald ring")
+    embedder.name = "other"
+    search.embed_missing("acme/a", most=1)
+    embedder.name, embedder.asked = "colours", []
+    assert search.embed_missing("acme/a").missing == 0
+    assert embedder.asked == []
+    assert ids(search, "red")[:1] == ["p0"]
+    search.close()
+
+
+def test_a_failing_embedder_ends_a_round_with_a_reason(opened: Callable[[Embedder | None], Search]) -> None:
+    embedder = Colours(failing=True)
+    search = opened(embedder)
+    put(search, "a scarlet coat")
+    done = search.embed_missing("acme/a")
+    assert (done.embedded, done.missing) == (0, 1)
+    assert "the server is down" in done.failed
+    embedder.failing = False
+    assert search.embed_missing("acme/a").embedded == 1
+    assert ids(search, "red") == ["p0"]
+    search.close()
+
+
+def test_without_an_embedder_there_is_nothing_to_make(search: Search) -> None:
+    put(search, "words")
+    assert search.embed_missing("acme/a").model == ""
+    assert search.find("acme/a", "words", limit=1).note == ""
+
+
+COAST = [
+    *(f"sailing regatta harbour mast {n}" for n in range(6)),
+    "the harbour mast was painted",
+    *(f"bread flour oven loaf {chr(97 + n) * 3}" for n in range(90)),
+]
+
+
+def test_a_widened_search_finds_what_shares_words_with_the_best_hits_and_says_which(search: Search) -> None:
+    put(search, *COAST)
+    plain, wide = ids(search, "regatta", limit=20), search.find("acme/a", "regatta", limit=20, widen=True)
+    assert "p6" not in plain
+    hit = next(hit for hit in wide.hits if hit.id == "p6")
+    assert (hit.words, set(hit.related)) == ((), {"harbour", "mast"})
+    assert "related" in hit.why
+    assert {one.id for one in wide.hits} >= set(plain)
+    assert wide.hits[0].id in plain
+
+
+@MANY
+@given(texts=st.lists(st.text("abcd ", max_size=30), max_size=30), asked=st.text("abcd ", max_size=8))
+def test_widening_never_takes_a_hit_away(texts: list[str], asked: str) -> None:
+    made = InMemorySearch()
+    put(made, *texts)
+    assert set(ids(made, asked, limit=99)) <= set(ids(made, asked, limit=99, widen=True))
+
+
+def test_hits_without_a_word_of_the_question_never_make_it_one_of_words_that_say_little(
+    opened: Callable[[Embedder | None], Search],
+) -> None:
+    search = opened(Colours())
+    put(search, "a scarlet coat", "help me", "a very long text about so many things that red is one word of it " * 3)
+    assert ids(search, "help with red", limit=1) == ids(search, "help with red", limit=9)[:1] != ["p1"]
+    search.close()
+
+
+def test_a_word_that_many_passages_hold_is_related_to_nothing(search: Search) -> None:
+    put(search, *(f"common regatta{n}" for n in range(30)), "common regatta", "regatta common")
+    assert all(hit.related == () for hit in search.find("acme/a", "regatta", limit=99, widen=True).hits)
+
+
+def test_a_file_of_a_later_form_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "passages.db"
+    SqliteSearch(str(path)).close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreError, match="form 99"):
+        SqliteSearch(str(path))
+
+
+def test_vectors_made_before_an_interrupt_are_in_the_file(tmp_path: Path) -> None:
+    path, embedder = str(tmp_path / "passages.db"), Colours()
+    first = SqliteSearch(path)
+    put(first, *["a scarlet coat"] * 4)
+    first.close()
+    second = SqliteSearch(path, embedder)
+    embedder.left = 1
+    with pytest.raises(KeyboardInterrupt):
+        second.embed_missing("acme/a", batch=2)
+    second.close()
+    embedder.left = None
+    third = SqliteSearch(path, embedder)
+    assert third.embed_missing("acme/a").embedded == 2
+    assert len(ids(third, "red")) == 4
+    third.close()
 
 
 def test_a_file_keeps_what_was_put(tmp_path: Path) -> None:

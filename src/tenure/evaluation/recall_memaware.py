@@ -12,32 +12,27 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from tenure.errors import UserError
-from tenure.excerpts import FACT_WEIGHT, LEAST_TOKENS, Piece, excerpt, facts, pack
-from tenure.ports import Embedder, Passage
+from tenure.excerpts import LEAST_TOKENS
+from tenure.learning.talks import VECTOR_SHARE, Talk, choose_remembered, index_talks, remember, shown_line
+from tenure.ports import Embedder
 from tenure.ranking import estimate_tokens, words
 from tenure.stores.search_in_memory import InMemorySearch
-from tenure.terms import question, stem
 
 BUDGETS = {"3k": 3_000, "10k": 10_000}
 TIERS = ("easy", "medium", "hard")
 
-SESSION_WEIGHT = 0.8
-"""Share of the whole session's relevance in a turn's; the rest is the turn's own. What a talk was about tells more than one turn of it."""
+DEEPEST = 3
+"""How many folders down day files are looked for."""
 
-VECTOR_SHARE = 0.5
-"""Share of the vectors in a session's relevance: a whole session's text says enough for an embedder to vote on."""
-
-LOOKED_AT = 300
-"""How many sessions may be packed from."""
-
-HEADING_TOKENS = estimate_tokens("## 2023-05\n")
+_WANTED = "Give a folder of day files such as 2023-05-20.md with '## Session' headings, or the folder that holds it."
 
 _SESSION = re.compile(r"^## Session .*$", re.MULTILINE)
 _TURN = re.compile(r"^(User|Assistant):[ \t]?", re.MULTILINE)
@@ -69,33 +64,11 @@ class _Shown:
     whole: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
-    """The user's turns, and whole sessions."""
-
-    turns: InMemorySearch
-    sessions: InMemorySearch
-
-    def put(self, sessions: Sequence[Session]) -> str:
-        """Index the sessions under their numbers; what could not be done."""
-        turns = [
-            Passage(id=f"{number}:{place}", text=text, group=str(number), place=place)
-            for number, session in enumerate(sessions)
-            for place, text in enumerate(session.user)
-        ]
-        # What the assistant said is mostly general advice: it names the subject in other words, and is an aside.
-        whole = [
-            Passage(id=str(number), text="\n".join(session.user), aside="\n".join(session.assistant))
-            for number, session in enumerate(sessions)
-        ]
-        return self.turns.put(_SCOPE, turns) or self.sessions.put(_SCOPE, whole)
-
-
 def run_recall_memaware(data: Path, questions: Path, *, embedder: Embedder | None = None, seed: int = 0) -> dict[str, Any]:
     """Index the sessions, ask the questions, and see what the budgets hold.
 
     Args:
-        data: a folder of day files (`2023-05-20.md`) with `## Session ID` and `User:` / `Assistant:` turns.
+        data: a folder of day files (`2023-05-20.md`) with `## Session ID` and `User:` / `Assistant:` turns, or one that holds it.
         questions: a JSON list with `question`, `answer`, `answer_session_ids`, `difficulty`.
         embedder: for search by meaning; none, keywords alone serve.
         seed: of the random control.
@@ -113,18 +86,18 @@ def run_recall_memaware(data: Path, questions: Path, *, embedder: Embedder | Non
     """
     sessions = read_sessions(data)
     asked = _questions(questions)
-    index = _Index(InMemorySearch(embedder), InMemorySearch(embedder, vector_weight=VECTOR_SHARE))
-    notes = dict.fromkeys((index.put(sessions),))
+    talks = {str(number): Talk(id=str(number), day=one.day, turns=one.user, replies=one.assistant) for number, one in enumerate(sessions)}
+    turns, whole = InMemorySearch(embedder), InMemorySearch(embedder, vector_weight=VECTOR_SHARE)
+    notes = dict.fromkeys((index_talks(turns, whole, _SCOPE, list(talks.values())),))
     dice = random.Random(seed)
     tallies: dict[str, list[dict[str, float]]] = defaultdict(list)
     for one in asked:
         wanted = {number for number, session in enumerate(sessions) if session.id in one["answer_session_ids"]}
-        pieces, note = _pieces(index, sessions, str(one["question"]))
+        found, note = remember(turns, whole, _SCOPE, str(one["question"]), talk=talks.__getitem__)
         notes[note] = None
         figures: dict[str, float] = {}
         for name, budget in BUDGETS.items():
-            shown = [pieces[place] for place in pack([piece for piece, _ in pieces], budget, heading=HEADING_TOKENS)]
-            recalled = [said for _, said in shown]
+            recalled = [_Shown(int(said.talk), said.text, said.whole) for said in choose_remembered(found, budget)]
             figures[f"hit_{name}"] = _hit(recalled, wanted)
             figures[f"string_{name}"] = _says(recalled, one["answer"])
             figures[f"answered_{name}"] = _says([said for said in recalled if said.session in wanted], one["answer"])
@@ -142,20 +115,40 @@ def run_recall_memaware(data: Path, questions: Path, *, embedder: Embedder | Non
 
 
 def read_sessions(folder: Path) -> list[Session]:
-    """The sessions of a folder of day files, by day and place in the file.
+    """The sessions of a folder of day files, by day and place in the file; else those of the one folder below it that has any.
 
     Raises:
-        UserError: there are none.
+        UserError: there are none, or several folders have some.
     """
+    if not folder.is_dir():
+        raise UserError(f"{folder} is not a folder. {_WANTED}")
+    found = _sessions_in(folder)
+    if found:
+        return found
+    below = sorted(
+        path
+        for depth in range(1, DEEPEST + 1)
+        for path in folder.glob("/".join("*" * depth))
+        if path.is_dir() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+    holding = {path: sessions for path in below if (sessions := _sessions_in(path))}
+    if not holding:
+        raise UserError(f"{folder} holds no sessions, nor does a folder in it. {_WANTED}")
+    if len(holding) > 1:
+        raise UserError(f"{len(holding)} folders in {folder} hold sessions: {', '.join(map(str, holding))}. Name one of them.")
+    return next(iter(holding.values()))
+
+
+def _sessions_in(folder: Path) -> list[Session]:
     found: list[Session] = []
-    for path in sorted(folder.glob("*.md")):
+    for path in sorted(path for path in folder.glob("*.md") if path.is_file()):
         text = path.read_text(encoding="utf-8", errors="replace")
         headings = list(_SESSION.finditer(text))
-        for heading, following in zip(headings, [*headings[1:], None], strict=True):
+        for heading, following in zip(headings, [*headings[1:], None][: len(headings)], strict=True):
             body = text[heading.end() : following.start() if following is not None else len(text)]
             marks = list(_TURN.finditer(body))
             turns: dict[str, list[str]] = {"User": [], "Assistant": []}
-            for mark, after in zip(marks, [*marks[1:], None], strict=True):
+            for mark, after in zip(marks, [*marks[1:], None][: len(marks)], strict=True):
                 turns[mark[1]].append(body[mark.end() : after.start() if after is not None else len(body)].strip())
             found.append(
                 Session(
@@ -165,8 +158,6 @@ def read_sessions(folder: Path) -> list[Session]:
                     assistant=tuple(turns["Assistant"]),
                 )
             )
-    if not found:
-        raise UserError(f"{folder} holds no sessions. Give a folder of day files such as 2023-05-20.md with '## Session' headings.")
     return found
 
 
@@ -181,42 +172,6 @@ def _questions(path: Path) -> list[Mapping[str, Any]]:
     return found
 
 
-def _pieces(index: _Index, sessions: Sequence[Session], text: str) -> tuple[list[tuple[Piece, _Shown]], str]:
-    """What may be shown for a request: of each likely session the turns that matter, long ones cut to what they state."""
-    about = index.sessions.find(_SCOPE, text, limit=LOOKED_AT)
-    said = index.turns.find(_SCOPE, text, limit=LOOKED_AT * 4, smooth=True)
-    whole = _relative((int(hit.id), hit.score) for hit in about.hits)
-    own = _relative((hit.id, hit.score) for hit in said.hits)
-    stems = {stem(word) for word in question(text).words}
-    pieces: list[tuple[Piece, _Shown]] = []
-    for number in sorted({*whole, *(int(turn.partition(":")[0]) for turn in own)}):
-        for place, turn in enumerate(sessions[number].user):
-            relevance = SESSION_WEIGHT * whole.get(number, 0.0) + (1 - SESSION_WEIGHT) * own.get(f"{number}:{place}", 0.0)
-            if not turn or not relevance:
-                continue
-            cut = excerpt(turn, stems)
-            line = _line(sessions[number], cut)
-            worth = relevance * (1 + FACT_WEIGHT * facts(cut))
-            piece = Piece(source=str(number), text=line, worth=worth, cost=estimate_tokens(line), under=_month(sessions[number]))
-            pieces.append((piece, _Shown(number, cut, cut == turn)))
-    return pieces, about.note or said.note
-
-
-def _line(session: Session, text: str) -> str:
-    """A piece as a context shows it, under the heading of its month: the day, which is neutral, and what was said."""
-    return f"- {session.day[len(_month(session)) + 1 :]}: {text}\n"
-
-
-def _month(session: Session) -> str:
-    return session.day[: len("2023-05")]
-
-
-def _relative(scores: Iterable[tuple[Any, float]]) -> dict[Any, float]:
-    found = dict(scores)
-    best = max(found.values(), default=1.0)
-    return {key: score / best for key, score in found.items()}
-
-
 def _drawn(sessions: Sequence[Session], budget: int, dice: random.Random) -> list[_Shown]:
     """User turns at random, as many as fit, for control."""
     turns = [(number, turn) for number, session in enumerate(sessions) for turn in session.user]
@@ -224,25 +179,33 @@ def _drawn(sessions: Sequence[Session], budget: int, dice: random.Random) -> lis
     turns = dice.sample(turns, min(len(turns), budget // 8))
     left, shown = budget, list[_Shown]()
     for number, turn in turns:
-        cost = estimate_tokens(_line(sessions[number], turn))  # without headings, in favour of the control
-        if cost > left:
-            break
-        left -= cost
-        shown.append(_Shown(number, turn, True))
+        cost = _cost(shown_line(sessions[number].day, turn))  # without headings, in favour of the control
+        if cost <= left:
+            left -= cost
+            shown.append(_Shown(number, turn, True))
     return shown
+
+
+@lru_cache(maxsize=1 << 16)
+def _cost(text: str) -> int:
+    return estimate_tokens(text)
+
+
+@lru_cache(maxsize=1 << 16)
+def _spelled(text: str) -> str:
+    return f" {' '.join(words(text))} "
 
 
 def _hit(shown: Sequence[_Shown], wanted: set[int]) -> float:
     tokens: dict[int, int] = defaultdict(int)
     for said in shown:
-        tokens[said.session] += estimate_tokens(said.text)
+        tokens[said.session] += _cost(said.text)
     return float(any(said.session in wanted and (said.whole or tokens[said.session] >= LEAST_TOKENS) for said in shown))
 
 
 def _says(shown: Sequence[_Shown], answer: object) -> float:
-    wanted = words(str(answer))
-    joined = f" {' '.join(wanted)} "
-    return float(bool(wanted) and any(joined in f" {' '.join(words(said.text))} " for said in shown))
+    wanted = _spelled(str(answer))
+    return float(bool(wanted.strip()) and any(wanted in _spelled(said.text) for said in shown))
 
 
 def _means(figures: Sequence[Mapping[str, float]]) -> dict[str, float]:

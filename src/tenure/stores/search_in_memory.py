@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from tenure.fusion import VECTOR_WEIGHT
-from tenure.ports import Embedder, Found, Passage
-from tenure.stores.passages import Indexed, Meaning, count_stems, embed, find, indexed, storable
+from tenure.ports import Embedder, Found, Passage, PassagesEmbedded
+from tenure.stores.passages import Indexed, Meaning, count_stems, embed, embed_in_batches, find, indexed, missing_note, model_of, storable
 from tenure.stores.scopes import check_scope
 from tenure.stores.vectors import Block, unpack
 from tenure.terms import stem
@@ -22,25 +22,49 @@ class _Shelf:
         self.by_word: defaultdict[str, dict[int, float]] = defaultdict(dict)
         self.by_mark: defaultdict[str, set[int]] = defaultdict(set)
         self.by_place: defaultdict[tuple[str, int], set[int]] = defaultdict(set)
-        self.vectors: dict[int, tuple[str, bytes]] = {}
+        self.texts: dict[int, str] = {}
+        self.vectors: dict[tuple[str, int], dict[int, bytes]] = {}  # by model and dimension; no bytes: the text has no vector
+        self.block: tuple[str, Block] | None = None  # the vectors last compared, until one changes
         self.length = 0.0
         self.last = 0
 
-    def put(self, passage: Passage, model: str, vector: bytes) -> None:
-        """Keep a passage in place of the one with its id."""
+    def text_of(self, passage_id: str) -> str | None:
+        """The text kept under an id."""
+        row = self.rows.get(storable(passage_id))
+        return None if row is None else self.texts[row]
+
+    def has_vector(self, passage_id: str, model: tuple[str, int]) -> bool:
+        """Whether a model was asked for this passage's vector."""
+        return self.rows.get(storable(passage_id), 0) in self.vectors.get(model, {})
+
+    def put(self, passage: Passage) -> int:
+        """Keep a passage in place of the one with its id, with its vectors if the text is the same; its row."""
         one = indexed(passage)
+        before = self.rows.get(one.id)
+        same = before is not None and self.texts[before] == passage.text
+        kept = {model: own[before] for model, own in self.vectors.items() if before in own} if same and before is not None else {}
         self.remove(one.id)
         self.last += 1
         row = self.last
-        self.rows[one.id], self.kept[row] = row, one
+        self.rows[one.id], self.kept[row], self.texts[row] = row, one, passage.text
         self.length += one.length
         for root, count in count_stems(one).items():
             self.by_word[root][row] = count
         for mark in one.marks:
             self.by_mark[mark].add(row)
         self.by_place[one.group, one.place].add(row)
-        if vector:
-            self.vectors[row] = (model, vector)
+        for model, vector in kept.items():
+            self.keep_vector(row, model, vector)
+        return row
+
+    def keep_vector(self, row: int, model: tuple[str, int], vector: bytes) -> None:
+        """Keep a model's vector of a passage; no bytes say that it has none."""
+        self.vectors.setdefault(model, {})[row] = vector
+        self.block = None
+
+    def unembedded(self, model: tuple[str, int]) -> list[int]:
+        """Rows that a model was not asked for."""
+        return sorted(self.kept.keys() - self.vectors.get(model, {}).keys())
 
     def remove(self, passage_id: str) -> bool:
         """Take a passage out; whether it was there."""
@@ -54,7 +78,10 @@ class _Shelf:
         for mark in one.marks:
             self.by_mark[mark].discard(row)
         self.by_place[one.group, one.place].discard(row)
-        self.vectors.pop(row, None)
+        del self.texts[row]
+        for own in self.vectors.values():
+            own.pop(row, None)
+        self.block = None
         return True
 
     def size(self) -> tuple[int, float]:
@@ -94,12 +121,12 @@ class _Shelf:
 
     def cosines(self, model: str, vector: Sequence[float]) -> Mapping[int, float]:
         """Likeness of every row that has a vector of this model."""
-        size = 4 * len(vector)
-        mine = {row: packed for row, (name, packed) in self.vectors.items() if name == model and len(packed) == size}
-        if not mine:
-            return {}
-        block = Block(mine, b"".join(mine.values()), len(vector))
-        return dict(zip(mine, map(float, block.cosines(vector)), strict=True))
+        if self.block is None or self.block[0] != model or self.block[1].dimension != len(vector):
+            size = 4 * len(vector)
+            mine = {row: packed for row, packed in self.vectors.get((model, len(vector)), {}).items() if len(packed) == size}
+            self.block = (model, Block(mine, b"".join(mine.values()), len(vector)))
+        block = self.block[1]
+        return dict(zip(block.rows, map(float, block.cosines(vector)), strict=True)) if len(block) else {}
 
 
 class InMemorySearch:
@@ -117,27 +144,51 @@ class InMemorySearch:
     def put(self, scope: str, passages: Sequence[Passage]) -> str:
         """Make passages findable, in place of those with the same ids."""
         shelf = self._shelves.setdefault(check_scope(scope), _Shelf())
-        vectors, note = embed(self._embedder, [passage.text for passage in passages])
-        model = self._embedder.name if self._embedder is not None else ""
-        for passage, vector in zip(passages, vectors, strict=True):
-            shelf.put(passage, model, vector)
+        model = model_of(self._embedder)
+        new = [one for one in passages if shelf.text_of(one.id) != one.text or not shelf.has_vector(one.id, model)]
+        vectors, note = embed(self._embedder, [one.text for one in new])
+        made = {one.text: vector for one, vector in zip(new, vectors, strict=True)}
+        for passage in passages:
+            row = shelf.put(passage)
+            if model[0] and not note and passage.text in made:
+                shelf.keep_vector(row, model_of(self._embedder), made[passage.text])
         return note
+
+    def embed_missing(self, scope: str, *, batch: int = 64, most: int | None = None) -> PassagesEmbedded:
+        """Give a vector to every passage that has none of this embedder."""
+        shelf, embedder = self._shelves.get(check_scope(scope), _Shelf()), self._embedder
+        if embedder is None:
+            return PassagesEmbedded()
+
+        def waiting(size: int) -> list[tuple[int, str]]:
+            return [(row, shelf.texts[row]) for row in shelf.unembedded(model_of(embedder))[:size]]
+
+        def keep(made: Sequence[tuple[int, str, bytes]]) -> None:
+            for row, text, vector in made:
+                if shelf.texts.get(row) == text:
+                    shelf.keep_vector(row, model_of(embedder), vector)
+
+        done, failed = embed_in_batches(embedder, waiting, keep, batch=batch, most=most)
+        missing, others = len(shelf.unembedded(model_of(embedder))), [model for model in shelf.vectors if model != model_of(embedder)]
+        dropped = sum(len(shelf.vectors.pop(model)) for model in others) if not missing else 0
+        return PassagesEmbedded(model=embedder.name, embedded=done, missing=missing, dropped=dropped, failed=failed)
 
     def remove(self, scope: str, ids: Collection[str]) -> int:
         """Take passages out; how many there were."""
         shelf = self._shelves.get(check_scope(scope))
         return sum(shelf.remove(one) for one in set(map(storable, ids))) if shelf is not None else 0
 
-    def find(self, scope: str, text: str, *, limit: int, smooth: bool = False) -> Found:
+    def find(self, scope: str, text: str, *, limit: int, smooth: bool = False, widen: bool = False) -> Found:
         """Passages of the scope that answer a text, best first."""
         shelf = self._shelves.get(check_scope(scope))
         if shelf is None:
             return Found()
         (packed,), note = embed(self._embedder, [text], query=True)
-        model = self._embedder.name if self._embedder is not None else ""
-        meaning = Meaning(model=model, vector=unpack(packed) if packed else None, weight=self._vector_weight)
-        hits = find(shelf, text, limit=limit, smooth=smooth, meaning=meaning)
-        return Found(hits=hits, note=note)
+        model = model_of(self._embedder)
+        meaning = Meaning(model=model[0], vector=unpack(packed) if packed else None, weight=self._vector_weight)
+        hits = find(shelf, text, limit=limit, smooth=smooth, meaning=meaning, widen=widen)
+        missing = len(shelf.kept) - len(shelf.vectors.get(model, ())) if model[0] else 0
+        return Found(hits=hits, note=note or missing_note(missing, len(shelf.kept), model[0]))
 
     def close(self) -> None:
         """Forget everything."""

@@ -9,16 +9,19 @@ from threading import RLock
 
 from tenure.errors import StoreError
 from tenure.fusion import ASIDE_WEIGHT, VECTOR_WEIGHT
-from tenure.ports import Embedder, Found, Passage
-from tenure.stores.passages import Indexed, Meaning, count_stems, embed, find, indexed, storable
+from tenure.ports import Embedder, Found, Passage, PassagesEmbedded
+from tenure.stores.passages import Indexed, Meaning, count_stems, embed, embed_in_batches, find, indexed, missing_note, model_of, storable
 from tenure.stores.scopes import check_scope
-from tenure.stores.vectors import Block, unpack
+from tenure.stores.vectors import Block, text_hash, unpack
 
 BUSY_S = 60.0
 """How long a writer waits for another, in seconds."""
 
 _AT_ONCE = 400
 """Values in one statement; older SQLite libraries take no more than 999."""
+
+FORM = 1
+"""Number of the file's form, kept as its `user_version`."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS walls (n INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL UNIQUE);
@@ -29,16 +32,30 @@ CREATE TABLE IF NOT EXISTS passages (
     run TEXT NOT NULL,
     place INTEGER NOT NULL,
     length REAL NOT NULL,
+    text TEXT NOT NULL,
+    text_hash TEXT NOT NULL,
     UNIQUE (wall, id)
 );
 CREATE INDEX IF NOT EXISTS passages_order ON passages (wall, run, place);
 CREATE INDEX IF NOT EXISTS passages_length ON passages (wall, length);
 CREATE TABLE IF NOT EXISTS passages_vectors (
-    n INTEGER PRIMARY KEY REFERENCES passages, wall INTEGER NOT NULL, model TEXT NOT NULL, dimension INTEGER NOT NULL, vector BLOB NOT NULL
+    n INTEGER NOT NULL REFERENCES passages,
+    wall INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    dimension INTEGER NOT NULL,
+    text_hash TEXT NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (n, model)
 );
 CREATE INDEX IF NOT EXISTS passages_vectors_model ON passages_vectors (wall, model, dimension);
 CREATE VIRTUAL TABLE IF NOT EXISTS passages_words USING fts5(wall, said, aside, marks, tokenize = 'porter unicode61');
 """
+
+_UNEMBEDDED = (
+    "FROM passages AS p WHERE NOT EXISTS (SELECT 1 FROM passages_vectors AS v "
+    "WHERE v.n = p.n AND v.model = ? AND v.dimension = ? AND v.text_hash = p.text_hash) AND p.wall = ?"
+)
+"""Passages of a scope without a vector of a model that is of their present text."""
 
 _EXACT = 4.0
 """Weight of an identifier against a word when candidates are chosen. The order among them is made later."""
@@ -109,8 +126,9 @@ class _Shelf:
     def cosines(self, model: str, vector: Sequence[float]) -> Mapping[int, float]:
         """Likeness of every row that has a vector of this model."""
         found = self._connection.execute(
-            "SELECT n, vector FROM passages_vectors WHERE wall = ? AND model = ? AND dimension = ? ORDER BY n",
-            (self._wall, model, len(vector)),
+            "SELECT v.n, v.vector FROM passages_vectors AS v JOIN passages AS p ON p.n = v.n AND p.text_hash = v.text_hash "
+            "WHERE v.wall = ? AND v.model = ? AND v.dimension = ? AND length(v.vector) = ? ORDER BY v.n",
+            (self._wall, model, len(vector), 4 * len(vector)),
         ).fetchall()
         if not found:
             return {}
@@ -141,7 +159,11 @@ class SqliteSearch:
             if path != ":memory:":
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = FULL")
-            self._connection.executescript(_SCHEMA)
+            (form,) = self._connection.execute("PRAGMA user_version").fetchone()
+            if form not in (0, FORM):
+                self._connection.close()
+                raise StoreError(f"Search file {path} has form {form}; this version of Tenure reads form {FORM}. Name another, or upgrade.")
+            self._connection.executescript(f"{_SCHEMA} PRAGMA user_version = {FORM};")
         except sqlite3.Error as exc:
             raise StoreError(f"Search file {path} cannot be used: {exc}. Check the path and its permissions, or name another.") from exc
 
@@ -149,27 +171,69 @@ class SqliteSearch:
         """Make passages findable, in place of those with the same ids; durable on return."""
         check_scope(scope)
         # The model is asked before the transaction: no one waits for it.
-        vectors, note = embed(self._embedder, [passage.text for passage in passages])
-        taken = [indexed(passage) for passage in passages]
+        taken = [(indexed(one), storable(one.text), text_hash(one.text)) for one in passages]
+        model = self._embedder.name if self._embedder is not None else ""
+        known = self._embedded(scope, [one.id for one, _, _ in taken]) if model else {}
+        new = list(dict.fromkeys(text for one, text, name in taken if known.get(one.id) != name))
+        vectors, note = embed(self._embedder, new)
+        made = dict(zip(new, vectors, strict=True)) if model and not note else {}
+        _, dimension = model_of(self._embedder)
         with self._transaction(write=True) as connection:
             connection.execute("INSERT OR IGNORE INTO walls (scope) VALUES (?)", (scope,))
             wall = _wall(connection, scope)
-            for one, vector in zip(taken, vectors, strict=True):
-                _remove(connection, wall, one.id)
-                row = connection.execute(
-                    "INSERT INTO passages (wall, id, run, place, length) VALUES (?, ?, ?, ?, ?)",
-                    (wall, one.id, one.group, one.place, one.length),
-                ).lastrowid
-                connection.execute(
-                    "INSERT INTO passages_words (rowid, wall, said, aside, marks) VALUES (?, ?, ?, ?, ?)",
-                    (row, f"wall{wall}", " ".join(one.said), " ".join(one.aside), " ".join(one.marks)),
-                )
-                if vector and self._embedder is not None:
-                    connection.execute(
-                        "INSERT INTO passages_vectors (n, wall, model, dimension, vector) VALUES (?, ?, ?, ?, ?)",
-                        (row, wall, self._embedder.name, len(vector) // 4, vector),
-                    )
+            for one, text, name in taken:
+                row = _keep(connection, wall, one, text, name)
+                if text in made:
+                    _keep_vector(connection, row, wall, model, dimension, name, made[text])
         return note
+
+    def _embedded(self, scope: str, ids: Sequence[str]) -> dict[str, str]:
+        """Of passages that have a vector of this embedder, the hashes of the texts it is of."""
+        found: dict[str, str] = {}
+        with self._transaction(write=False) as connection:
+            for start in range(0, len(ids), _AT_ONCE):
+                some = ids[start : start + _AT_ONCE]
+                found.update(
+                    connection.execute(
+                        "SELECT p.id, v.text_hash FROM walls AS w JOIN passages AS p ON p.wall = w.n "
+                        "JOIN passages_vectors AS v ON v.n = p.n AND v.model = ? AND v.dimension = ? AND v.text_hash = p.text_hash "
+                        f"WHERE w.scope = ? AND p.id IN ({_marks(some)})",
+                        (*model_of(self._embedder), scope, *some),
+                    ).fetchall()
+                )
+        return found
+
+    def embed_missing(self, scope: str, *, batch: int = 64, most: int | None = None) -> PassagesEmbedded:
+        """Give a vector to every passage that has none of this embedder; each batch is durable before the next."""
+        check_scope(scope)
+        embedder = self._embedder
+        if embedder is None:
+            return PassagesEmbedded()
+        model = embedder.name
+
+        def waiting(size: int) -> list[tuple[int, str]]:
+            with self._transaction(write=False) as connection:
+                wall = _wall(connection, scope)
+                rows = connection.execute(f"SELECT p.n, p.text {_UNEMBEDDED} ORDER BY p.n LIMIT ?", (*model_of(embedder), wall, size))
+                return [(int(n), text) for n, text in rows]
+
+        def keep(made: Sequence[tuple[int, str, bytes]]) -> None:
+            with self._transaction(write=True) as connection:
+                wall = _wall(connection, scope)
+                for row, text, vector in made:
+                    # The text may have been edited or taken out while the model worked.
+                    found = connection.execute("SELECT text_hash FROM passages WHERE n = ? AND text = ?", (row, text)).fetchone()
+                    if found is not None:
+                        _keep_vector(connection, row, wall, model, embedder.dimension, str(found[0]), vector)
+
+        done, failed = embed_in_batches(embedder, waiting, keep, batch=batch, most=most)
+        with self._transaction(write=True) as connection:
+            wall = _wall(connection, scope)
+            (missing,) = connection.execute(f"SELECT count(*) {_UNEMBEDDED}", (*model_of(embedder), wall)).fetchone()
+            dropped = 0
+            if not missing:
+                dropped = connection.execute("DELETE FROM passages_vectors WHERE wall = ? AND model <> ?", (wall, model)).rowcount
+        return PassagesEmbedded(model=model, embedded=done, missing=int(missing), dropped=dropped, failed=failed)
 
     def remove(self, scope: str, ids: Collection[str]) -> int:
         """Take passages out; how many there were."""
@@ -178,7 +242,7 @@ class SqliteSearch:
             wall = _wall(connection, scope)
             return sum(_remove(connection, wall, one) for one in set(map(storable, ids))) if wall is not None else 0
 
-    def find(self, scope: str, text: str, *, limit: int, smooth: bool = False) -> Found:
+    def find(self, scope: str, text: str, *, limit: int, smooth: bool = False, widen: bool = False) -> Found:
         """Passages of the scope that answer a text, best first."""
         check_scope(scope)
         (packed,), note = embed(self._embedder, [text], query=True)
@@ -189,7 +253,10 @@ class SqliteSearch:
                 return Found(note=note)
             shelf = _Shelf(connection, wall)
             meaning = Meaning(model=model, vector=unpack(packed) if packed else None, weight=self._vector_weight)
-            hits = find(shelf, text, limit=limit, smooth=smooth, meaning=meaning)
+            hits = find(shelf, text, limit=limit, smooth=smooth, meaning=meaning, widen=widen)
+            if model and not note:
+                (missing,) = connection.execute(f"SELECT count(*) {_UNEMBEDDED}", (*model_of(self._embedder), wall)).fetchone()
+                note = missing_note(int(missing), shelf.size()[0], model)
         return Found(hits=hits, note=note)
 
     def close(self) -> None:
@@ -218,6 +285,38 @@ def _wall(connection: sqlite3.Connection, scope: str) -> int | None:
     return int(found[0]) if found is not None else None
 
 
+def _keep(connection: sqlite3.Connection, wall: int | None, one: Indexed, text: str, name: str) -> int:
+    """Keep a passage in place of the one with its id, and its vectors if they are of this text; its row."""
+    found = connection.execute("SELECT n FROM passages WHERE wall = ? AND id = ?", (wall, one.id)).fetchone()
+    if found is None:
+        row = connection.execute(
+            "INSERT INTO passages (wall, id, run, place, length, text, text_hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (wall, one.id, one.group, one.place, one.length, text, name),
+        ).lastrowid
+        assert row is not None
+    else:
+        row = int(found[0])
+        connection.execute(
+            "UPDATE passages SET run = ?, place = ?, length = ?, text = ?, text_hash = ? WHERE n = ?",
+            (one.group, one.place, one.length, text, name, row),
+        )
+        connection.execute("DELETE FROM passages_words WHERE rowid = ?", (row,))
+        connection.execute("DELETE FROM passages_vectors WHERE n = ? AND text_hash <> ?", (row, name))
+    connection.execute(
+        "INSERT INTO passages_words (rowid, wall, said, aside, marks) VALUES (?, ?, ?, ?, ?)",
+        (row, f"wall{wall}", " ".join(one.said), " ".join(one.aside), " ".join(one.marks)),
+    )
+    return row
+
+
+def _keep_vector(connection: sqlite3.Connection, row: int, wall: int | None, model: str, dimension: int, name: str, vector: bytes) -> None:
+    """Keep a model's vector of a text; no bytes say that the model has none for it."""
+    connection.execute(
+        "INSERT OR REPLACE INTO passages_vectors (n, wall, model, dimension, text_hash, vector) VALUES (?, ?, ?, ?, ?, ?)",
+        (row, wall, model, len(vector) // 4 or dimension, name, vector),
+    )
+
+
 def _remove(connection: sqlite3.Connection, wall: int | None, passage_id: str) -> bool:
     found = connection.execute("SELECT n FROM passages WHERE wall = ? AND id = ?", (wall, passage_id)).fetchone()
     if found is None:
@@ -242,5 +341,5 @@ def _portions(rows: Collection[int]) -> Iterator[list[int]]:
         yield every[start : start + _AT_ONCE]
 
 
-def _marks(some: Sequence[int]) -> str:
+def _marks(some: Sequence[object]) -> str:
     return ", ".join("?" * len(some))
