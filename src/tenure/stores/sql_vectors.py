@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from sqlalchemy import Connection, and_, delete, func, insert, select
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from tenure.playbook.run import Run, Task
 from tenure.ports import Embedded, Near, Nearest, Unembedded, VectorKind
 from tenure.stores import codec, rows
+from tenure.stores.prepared import change
 from tenure.stores.scopes import tenant
 from tenure.stores.vectors import Block, best, lesson_text, pack, run_text, text_hash, unpack
 
@@ -249,10 +250,12 @@ def _row(scope: str, model: str, one: Embedded) -> dict[str, object]:
     }
 
 
+_STALE = delete(rows.vectors).where(*(rows.vectors.c[name] == bindparam(name) for name in ("tenant", "scope", "kind", "id")))
+
+
 def drop_stale(connection: Connection, scope: str, kind: VectorKind, ids: Sequence[str]) -> None:
     """Remove the vectors of texts that have changed or are no longer shown."""
-    for start in range(0, len(ids), _AT_ONCE):
-        connection.execute(delete(rows.vectors).where(_mine(scope, kind=kind), rows.vectors.c.id.in_(list(ids[start : start + _AT_ONCE]))))
+    change(connection, _STALE, [{"tenant": tenant(scope), "scope": scope, "kind": kind, "id": one} for one in ids])
 
 
 def drop_others(connection: Connection, scope: str, model: str) -> int:
