@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from tenure.evaluation.benches import BENCHES, Asked
-from tenure.evaluation.plots import log_plot
+from tenure.evaluation.plots import MARGIN, WIDTH, log_plot
 from tenure.evaluation.scale import Texts
 
 FIGURES = {"apply_ms", "context_ms", "render_ms", "dedup_ms", "refine_s", "open_ms"}
@@ -28,6 +28,16 @@ def test_a_plot_is_well_formed_whatever_its_title() -> None:
     for points in ([(10.0, 1.0)], [(1_000.0, 0.2), (100_000.0, 250.0)]):
         root = ElementTree.fromstring(log_plot("a < b & c", "lessons", points))
         assert root.tag.endswith("svg")
+
+
+def test_a_plot_tells_large_values_whole_and_keeps_points_off_the_frame() -> None:
+    root = ElementTree.fromstring(log_plot("refine (s)", "lessons", [(1_000.0, 0.1234), (100_000.0, 1234.5)]))
+    said = [element.text for element in root.iter() if element.tag.endswith("text")]
+    assert "1,234" in said
+    assert "0.123" in said
+    centres = [float(element.attrib["cx"]) for element in root.iter() if element.tag.endswith("circle")]
+    assert centres[0] > MARGIN + 20
+    assert centres[-1] < WIDTH - MARGIN - 20
 
 
 def test_made_lessons_are_the_same_for_the_same_dice_and_mostly_differ() -> None:

@@ -10,7 +10,7 @@ purpose: a missed merge costs tokens, a wrong one costs knowledge.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from sys import intern
@@ -52,6 +52,18 @@ _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if chr(code
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+")
 _WITH_UNIT = re.compile(r"(\d+(?:\.\d+)?)(%|[a-z]+)")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_TURNING = frozenset(("a", "an", "always", *DROPPED, *UNITS, *PHRASES))
+"""Words whose reading depends on more than the word before them."""
+
+_MOVING = frozenset((*CONDITIONS, *LIST_OPENERS))
+"""Words that begin what may stand in another order."""
+
+KNOWN_WORDS = 4_096
+"""How many words are remembered as read before."""
+
+KNOWN_CHARACTERS = 32
+"""Longest word that is remembered, so that what is remembered stays small whatever is read."""
+
 _CJK_SENTENCE = re.compile(r"(?<=[。！？；，、])(?=[^\s])")
 
 
@@ -89,6 +101,8 @@ class Wording:
     @property
     def key(self) -> tuple[str, ...]:
         """All words in order; equal for two texts that say the same."""
+        if len(self.sentences) == 1:
+            return self.sentences[0]
         return tuple(word for sentence in self.sentences for word in sentence)
 
     def of_kind(self, kind: str) -> tuple[str, ...]:
@@ -103,15 +117,21 @@ def wording(text: str) -> Wording:
     skeleton: set[str] = set()
     facts: dict[str, list[str]] = {}
     for sentence in _sentences(text):
-        main, conditions = _split(_sorted_lists(sentence))
-        sentences.append(tuple([word.said for word in main] + [said for clause in conditions for said in ("§if", *clause)]))
-        for clause in conditions:
-            facts.setdefault("condition", []).append(" ".join(clause))
+        said = [word.said for word in sentence]
+        if not _MOVING.isdisjoint(said):
+            main, conditions = _split(_sorted_lists(sentence))
+            said = [word.said for word in main] + [part for clause in conditions for part in ("§if", *clause)]
+            for clause in conditions:
+                facts.setdefault("condition", []).append(" ".join(clause))
+        sentences.append(tuple(said))
         for word in sentence:
-            _file(word, skeleton, facts)
+            if word.fact or not word.said.isascii():
+                _file(word, skeleton, facts)
+            elif word.said not in FUNCTION_WORDS:
+                skeleton.add(word.said)
     return Wording(
         tuple(one for one in sentences if one),
-        tuple(sorted(map(intern, skeleton))),
+        tuple(sorted(skeleton)),
         tuple((kind, tuple(facts[kind])) for kind in sorted(facts)),
     )
 
@@ -121,9 +141,11 @@ def _file(word: Word, skeleton: set[str], facts: dict[str, list[str]]) -> None:
         facts.setdefault(word.fact, []).append(word.said)
     if word.fact == "opposite":
         skeleton.add(ANTONYMS[word.said][0])
-    elif not word.fact and _CJK.search(word.said):
-        skeleton.update(_cjk(word.said, facts))
-    elif not word.fact and word.said not in FUNCTION_WORDS:
+    elif word.fact:
+        pass
+    elif not word.said.isascii() and _CJK.search(word.said):
+        skeleton.update(map(intern, _cjk(word.said, facts)))
+    elif word.said not in FUNCTION_WORDS:
         skeleton.add(word.said)
 
 
@@ -145,39 +167,50 @@ def _cjk(run: str, facts: dict[str, list[str]]) -> list[str]:
 # -- reading words -----------------------------------------------------------------------------------
 
 
-def _sentences(text: str) -> Iterator[list[Word]]:
+def _sentences(text: str) -> list[list[Word]]:
     """The words of each sentence, as they count."""
-    found: list[Word] = []
-    for word in _rewritten(_read(text)):
-        found.append(word)
-        if word.mark and word.mark in ".!?;。！？；":
-            yield found
-            found = []
-    if found:
-        yield found
+    found = _rewritten(_read(text))
+    ends = [place for place, word in enumerate(found, 1) if word.mark and word.mark in ".!?;。！？；"]
+    starts = [0, *ends]
+    return [part for start, end in zip(starts, [*ends, len(found)], strict=True) if (part := found[start:end])]
 
 
 def _read(text: str) -> list[tuple[str, str, bool]]:
     """Words with the mark after each, and whether each is plain, so that its form may change."""
-    plain_text = _CJK_SENTENCE.sub(" ", normalised(text.translate(_FULL_WIDTH)))
+    plain_text = normalised(text) if text.isascii() else _CJK_SENTENCE.sub(" ", normalised(text.translate(_FULL_WIDTH)))
     read: list[tuple[str, str, bool]] = []
     begins = True
     for written in plain_text.split(" "):
-        match = _END_MARK.search(written) if written[-1:] in _MARKS else None
-        word, mark = (written[: match.start()], match[0]) if match else (written, "")
-        quoted = _QUOTED.fullmatch(word) if word and not word.isalnum() else None
-        if quoted:
-            read.append((quoted[2] or quoted[3], mark, False))
-        elif not word.isascii() and _CJK.match(word):
-            for dropped in CJK_DROPPED:
-                word = word.removeprefix(dropped)
-            read += [(word, mark, False)] if word else []
-        else:
-            lowered = word.lower() if begins and (word[1:].islower() or (word == "A" and not mark)) else word
-            read += _parts(lowered, mark)
-        # After an abbreviation such as "e.g." the sentence goes on.
-        begins = mark != "" and mark in ".!?:。！？：" and "." not in word
+        parts, begins = (_read_short if len(written) <= KNOWN_CHARACTERS else _read_word)(written, begins)
+        read += parts
     return read
+
+
+def _read_word(written: str, begins: bool) -> tuple[Sequence[tuple[str, str, bool]], bool]:
+    """What is written between two spaces, and whether a sentence begins after it.
+
+    Args:
+        written: the characters.
+        begins: whether a sentence begins with them.
+    """
+    match = _END_MARK.search(written) if written[-1:] in _MARKS else None
+    word, mark = (written[: match.start()], match[0]) if match else (written, "")
+    quoted = _QUOTED.fullmatch(word) if word and not word.isalnum() else None
+    parts: Sequence[tuple[str, str, bool]]
+    if quoted:
+        parts = [(quoted[2] or quoted[3], mark, False)]
+    elif not word.isascii() and _CJK.match(word):
+        for dropped in CJK_DROPPED:
+            word = word.removeprefix(dropped)
+        parts = [(word, mark, False)] if word else []
+    else:
+        lowered = word.lower() if begins and (word[1:].islower() or (word == "A" and not mark)) else word
+        parts = _parts(lowered, mark)
+    # After an abbreviation such as "e.g." the sentence goes on.
+    return parts, mark != "" and mark in ".!?:。！？：" and "." not in word
+
+
+_read_short = lru_cache(maxsize=KNOWN_WORDS)(_read_word)
 
 
 def _parts(word: str, mark: str) -> list[tuple[str, str, bool]]:
@@ -204,34 +237,46 @@ def _parts(word: str, mark: str) -> list[tuple[str, str, bool]]:
     return [(word, mark, False)]
 
 
-def _rewritten(read: Sequence[tuple[str, str, bool]]) -> Iterator[Word]:
+def _rewritten(read: Sequence[tuple[str, str, bool]]) -> list[Word]:
     """Words with phrases replaced, courtesies dropped, and plain words brought to one form."""
+    found: list[Word] = []
     place, before, broken = 0, "", True
     while place < len(read):
         word, mark, plain = read[place]
-        length, said = _phrase(read, place)
+        if plain and word not in _TURNING:  # by far the most
+            formed = _formed(word, mark, broken or before in VERB_AFTER, before in GERUND_AFTER)
+            found.append(formed)
+            place, before, broken = place + 1, formed.said, bool(mark)
+            continue
+        length, said = _phrase(read, place) if word in PHRASES else (0, ())
         if length:
             mark = read[place + length - 1][1]
             for number, one in enumerate(said):
-                yield _filed(one, mark if number == len(said) - 1 else "")
+                found.append(_filed(one, mark if number == len(said) - 1 else "", True))
             before, broken = (said[-1] if said else before), (broken and not said) or bool(mark)
             place += length
             continue
-        following = read[place + 1][0] if place + 1 < len(read) and not mark else ""
         place += 1
+        following = read[place][0] if place < len(read) and not mark else ""
         if plain and _dropped(word, before, following):
             continue
-        if plain and before and before[0].isdigit() and word in UNITS:
-            word = UNITS[word]
+        if plain and word in UNITS and before and before[0].isdigit():
+            formed = _filed(UNITS[word], mark, True)
         elif plain:
-            word = _form(VERBS.get(word, word) if broken or before in VERB_AFTER else word, before)
-        yield _filed(word, mark, plain=plain)
-        before, broken = word, bool(mark)
+            formed = _formed(word, mark, broken or before in VERB_AFTER, before in GERUND_AFTER)
+        else:
+            formed = _filed(word, mark, False)
+        found.append(formed)
+        before, broken = formed.said, bool(mark)
+    return found
 
 
 def _phrase(read: Sequence[tuple[str, str, bool]], place: int) -> tuple[int, tuple[str, ...]]:
-    for phrase, said in PHRASES.get(read[place][0], ()):
+    following = read[place + 1][0] if place + 1 < len(read) else ""
+    for phrase, said in PHRASES[read[place][0]]:
         end = place + len(phrase)
+        if len(phrase) > 1 and phrase[1] != following:
+            continue
         if tuple(word for word, _, _ in read[place:end]) == phrase and not any(mark for _, mark, _ in read[place : end - 1]):
             return len(phrase), said
     return 0, ()
@@ -246,16 +291,28 @@ def _dropped(word: str, before: str, following: str) -> bool:
     return word in DROPPED
 
 
-def _form(word: str, before: str) -> str:
+@lru_cache(maxsize=2 * KNOWN_WORDS)
+def _formed(word: str, mark: str, verb: bool, gerund: bool) -> Word:
+    """A plain word in the one form that counts.
+
+    Args:
+        word, mark: as read.
+        verb: whether it stands where a verb can.
+        gerund: whether it stands where a gerund and its verb mean the same.
+    """
+    return _word(_form(VERBS.get(word, word) if verb else word, gerund), mark, True)
+
+
+def _form(word: str, gerund: bool) -> str:
     word = SYNONYMS.get(word, word)
-    if word.endswith("ing") and len(word) > 5 and before in GERUND_AFTER:
+    if word.endswith("ing") and len(word) > 5 and gerund:
         word = _root(word[:-3])
     elif word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")) and word not in NO_PLURALS:
         if word.endswith("ies") and len(word) > 4:
             word = f"{word[:-3]}y"
         else:
             word = word[:-2] if word.endswith(("xes", "ches", "shes", "sses", "zzes")) else word[:-1]
-    elif before in GERUND_AFTER:
+    elif gerund:
         word = _root(word)
     return SYNONYMS.get(word, word)
 
@@ -267,15 +324,17 @@ def _root(word: str) -> str:
     return word.removesuffix("e") if len(word) > 2 else word
 
 
-def _filed(word: str, mark: str, *, plain: bool = True) -> Word:
+def _word(word: str, mark: str, plain: bool) -> Word:
+    """A word with the kind of fact that it is."""
     return Word(intern(word), _fact(word, plain), mark)
 
+
+_filed = lru_cache(maxsize=KNOWN_WORDS)(_word)
 
 _UNIT_FORMS = frozenset(UNITS.values())
 _DIGIT = re.compile(r"\d")
 
 
-@lru_cache(maxsize=16_384)
 def _fact(word: str, plain: bool) -> str:
     if _DIGIT.search(word) or word in _UNIT_FORMS:
         fact = "number"
@@ -306,13 +365,13 @@ def _split(sentence: Sequence[Word]) -> tuple[list[Word], list[tuple[str, ...]]]
             clauses.append(tuple(word.said for word in main[: end + 1]))
             main = main[end + 1 :]
     while True:
-        starts = [
-            place for place in range(1, len(main) - 1) if main[place].said in CONDITIONS and main[place - 1].said not in _BINDS_CONDITION
-        ]
-        if not starts:
+        start = len(main) - 2
+        while start > 0 and (main[start].said not in CONDITIONS or main[start - 1].said in _BINDS_CONDITION):
+            start -= 1
+        if start < 1:
             return main, sorted(clauses)
-        clauses.append(tuple(word.said for word in main[starts[-1] :]))
-        main = main[: starts[-1]]
+        clauses.append(tuple(word.said for word in main[start:]))
+        main = main[:start]
 
 
 _BINDS_CONDITION = frozenset(("only", "even", "except", "§not", "and", "or", "but", "than", "just", "right", "long", "soon"))
