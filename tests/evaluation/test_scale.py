@@ -20,6 +20,8 @@ def test_every_figure_is_there_for_every_size_with_a_plot(tmp_path: Path) -> Non
     for size in found["sizes"].values():
         assert size.keys() >= FIGURES
         assert all(size[figure] > 0 for figure in FIGURES)
+    assert found["vectors"]["lessons"] == 120
+    assert found["vectors"]["held_mb"] == round(120 * 512 * 4 / 1e6, 1)
     drawn = sorted(path.name for path in (tmp_path / "plots").iterdir())
     assert [f"scale-{name}.svg" for name in ("apply", "context", "dedup", "open", "peak", "refine", "render")] == drawn
 
