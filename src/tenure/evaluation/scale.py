@@ -138,31 +138,17 @@ def measure_vectors(count: int, dimension: int, folder: Path) -> dict[str, Any]:
         dimension: of a vector.
         folder: where the database is put.
     """
-    from sqlalchemy import create_engine, insert
+    from tenure.stores.sql_vectors import made_vectors, read_bytes
 
-    from tenure.stores import rows
-    from tenure.stores.sql_vectors import Matrices
-    from tenure.stores.vectors import pack
-
-    dice = random.Random("vectors")
-    engine = create_engine(f"sqlite:///{folder / 'vectors.db'}")
-    said = {"tenant": "local", "scope": "local/scale", "kind": "lesson", "model": "made", "dimension": dimension, "text_hash": ""}
-    with engine.begin() as connection:
-        rows.vectors.create(connection)
-        some = [pack([dice.gauss(0.0, 1.0) for _ in range(dimension)]) for _ in range(50)]
-        for start in range(0, count, 1_000):
-            portion = range(start, min(count, start + 1_000))
-            connection.execute(insert(rows.vectors), [{**said, "id": f"b-{n:06d}", "vector": some[n % len(some)]} for n in portion])
-    matrices = Matrices()
+    database = folder / "vectors.db"
+    made_vectors(database, count, dimension)
     before = _peak_mb()
-    with engine.begin() as connection:
-        matrices.read(connection, "local/scale", "lesson", "made", dimension)
+    held = read_bytes(database, dimension)
     after = _peak_mb()
-    engine.dispose()
     return {
         "lessons": count,
         "dimension": dimension,
-        "held_mb": round(matrices.nbytes / 1e6, 1),
+        "held_mb": round(held / 1e6, 1),
         "added_peak_mb": round(after - before, 1) if before is not None and after is not None else None,
         "file_mb": round(sum(path.stat().st_size for path in folder.glob("vectors.db*")) / 1e6, 1),
     }
