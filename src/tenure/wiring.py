@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from tenure.errors import ScopeError, UserError
-from tenure.governance.redaction import redact_operation
+from tenure.governance.redaction import redact_operations
 from tenure.learning.embedding import Embedding, Vectors
 from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
@@ -259,9 +259,9 @@ class Tenure:
         with self.store.writing(self.scope) as work:
             settings = read_settings(work.setting)
             if isinstance(operations, Delta):
-                delta = replace(operations, operations=tuple(map(redact_operation, operations.operations)))
+                delta = replace(operations, operations=redact_operations(operations.operations))
             else:
-                made = tuple(map(redact_operation, operations))
+                made = redact_operations(operations)
                 delta = Delta(
                     self.ids.next(work.newest_delta_id()),
                     made,

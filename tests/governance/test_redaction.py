@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.governance.redaction import redact, redact_all, redact_operation, redact_run, redact_step, redact_value
+from tenure.governance.redaction import redact, redact_all, redact_operation, redact_operations, redact_run, redact_step, redact_value
 from tenure.governance.secret_fields import field_kind, is_secret
 from tenure.playbook.delta import Add, Merge, Retire, Tally, Update
 from tenure.playbook.lessons import Evidence
@@ -427,3 +427,16 @@ def test_ordinary_text_is_read_fast() -> None:
     redact(text)
     speed = len(text) / (time.process_time() - start) / 1e6
     assert speed > 5, f"{speed:.1f} MB/s; 15 and more on an idle machine"
+
+
+def test_operations_redacted_together_come_out_as_each_alone() -> None:
+    some = (
+        Add("s", "mail bob@example.com", applies_when="password: hunter2hunter2", tool_order=("a", "bob@example.com")),
+        Tally("a", helpful=1),
+        Update(id="b", text="nothing to hide"),
+        Add("s", f"card {CARD}"),
+    )
+    together = redact_operations(some)
+    assert together == tuple(redact_operation(one) for one in some) != some
+    assert together[1] is some[1]
+    assert together[2] is some[2]

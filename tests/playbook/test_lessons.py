@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -90,3 +91,8 @@ def test_short_ids_grow_where_they_must() -> None:
         "inv-abcdef": "inv-abcdef",
         "ctx-00263": "ctx-00263",
     }
+
+
+@given(st.text(st.characters(), max_size=40))
+def test_the_normal_form_has_single_spaces_whatever_white_space_came_in(text: str) -> None:
+    assert normalised(text) == re.sub(r"\s+", " ", unicodedata.normalize("NFC", text)).strip()

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 WIDTH, HEIGHT, MARGIN = 560, 360, 64
+INSET = 0.07
+"""Room between the frame and the outermost points, as a share of its width, so that their values do not meet the axis's."""
 
 _FIGURES = {
     "apply_ms": "apply, ten operations, committed (ms)",
@@ -41,7 +43,7 @@ def log_plot(title: str, across: str, points: Sequence[tuple[float, float]]) -> 
     xs, ys = _decades([x for x, _ in points]), _decades([y for _, y in points])
 
     def place(x: float, y: float) -> tuple[float, float]:
-        wide = (log10(x) - xs[0]) / (xs[-1] - xs[0])
+        wide = INSET + (1 - 2 * INSET) * (log10(x) - xs[0]) / (xs[-1] - xs[0])
         high = (log10(y) - ys[0]) / (ys[-1] - ys[0])
         return MARGIN + wide * (WIDTH - 2 * MARGIN), HEIGHT - MARGIN - high * (HEIGHT - 2 * MARGIN)
 
@@ -64,8 +66,14 @@ def log_plot(title: str, across: str, points: Sequence[tuple[float, float]]) -> 
     for x, y in points:
         left, top = place(x, y)
         parts.append(f'<circle cx="{left:.1f}" cy="{top:.1f}" r="4" fill="#1f6feb"/>')
-        parts.append(f'<text x="{left:.1f}" y="{top - 10:.1f}" text-anchor="middle">{y:,.3g}</text>')
+        halo = 'stroke="white" stroke-width="4" paint-order="stroke"'  # the line and the grid stay clear of the value
+        parts.append(f'<text x="{left:.1f}" y="{top - 10:.1f}" text-anchor="middle" font-weight="bold" {halo}>{_told(y)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _told(value: float) -> str:
+    """A value to three figures, whole above 100: 1,234 and not 1.23e+03."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _decades(values: Sequence[float]) -> list[int]:

@@ -26,6 +26,9 @@ from tenure.wiring import Tenure
 
 SIZES = (1_000, 10_000, 100_000)
 SECTIONS = 40
+DIMENSION = 512
+"""Of the default embedder's vectors."""
+
 TIMES = 15
 """How often each thing is measured; the median is told."""
 
@@ -49,11 +52,13 @@ def run_scale(sizes: Sequence[int] = SIZES, *, seed: int = 0, out: Path | None =
         `dedup_ms` (one new lesson), `refine_s`, `open_ms`, and beside them `build_s`, `peak_mb`,
         `lessons`, `file_mb`, and `processor`: of the first five, the time that the process itself took,
         which tells more where others use the machine. Also `load`: how many processes wanted a processor, before and after.
+        And `vectors`: what one vector per lesson adds to memory and to the file at the largest size; `peak_mb` is without them.
     """
     before = _load()
     with tempfile.TemporaryDirectory(dir=folder) as where:
         bare = _median(bare_commits_ms(Path(where) / "bare.db"))
-        found = {str(size): _in_own_process(size, seed, Path(where)) for size in sizes}
+        found = {str(size): _in_own_process("measure_size", size, seed, Path(where)) for size in sizes}
+        vectors = _in_own_process("measure_vectors", max(sizes, default=0), DIMENSION, Path(where))
     peaks = [one["peak_mb"] for one in found.values() if one["peak_mb"] is not None]
     result = {
         "bare_commit_ms": bare,
@@ -62,6 +67,7 @@ def run_scale(sizes: Sequence[int] = SIZES, *, seed: int = 0, out: Path | None =
         "apply_growth": _growth(found, "apply_ms"),
         "load": [before, _load()],
         "processors": os.cpu_count(),
+        "vectors": vectors,
     }
     if out is not None:
         from tenure.evaluation.plots import draw_scale
@@ -121,6 +127,30 @@ def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
         "peak_mb": _peak_mb(),
         "lessons": lessons,
         "file_mb": round(sum(path.stat().st_size for path in folder.glob(f"scale-{size}.db*")) / 1e6, 1),
+    }
+
+
+def measure_vectors(count: int, dimension: int, folder: Path) -> dict[str, Any]:
+    """What vectors add to memory once a question has been asked by meaning; for a process of its own.
+
+    Args:
+        count: of lessons, a vector each.
+        dimension: of a vector.
+        folder: where the database is put.
+    """
+    from tenure.stores.sql_vectors import made_vectors, read_bytes
+
+    database = folder / "vectors.db"
+    made_vectors(database, count, dimension)
+    before = _peak_mb()
+    held = read_bytes(database, dimension)
+    after = _peak_mb()
+    return {
+        "lessons": count,
+        "dimension": dimension,
+        "held_mb": round(held / 1e6, 1),
+        "added_peak_mb": round(after - before, 1) if before is not None and after is not None else None,
+        "file_mb": round(sum(path.stat().st_size for path in folder.glob("vectors.db*")) / 1e6, 1),
     }
 
 
@@ -186,12 +216,12 @@ def _ten_operations(number: int, ids: Sequence[str], texts: Texts, dice: random.
     ]
 
 
-def _in_own_process(size: int, seed: int, folder: Path) -> dict[str, Any]:
+def _in_own_process(measure: str, size: int, second: int, folder: Path) -> dict[str, Any]:
     code = (
-        "import json, sys; from pathlib import Path; from tenure.evaluation.scale import measure_size; "
-        "print(json.dumps(measure_size(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))))"
+        f"import json, sys; from pathlib import Path; from tenure.evaluation.scale import {measure}; "
+        f"print(json.dumps({measure}(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))))"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(size), str(seed), str(folder)], check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([sys.executable, "-c", code, str(size), str(second), str(folder)], check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

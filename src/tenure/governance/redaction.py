@@ -24,7 +24,7 @@ from tenure.governance.private_keys import find_private_keys
 from tenure.governance.searching import Span, ascii_image
 from tenure.governance.secret_fields import field_kind, is_secret
 from tenure.governance.token_shapes import find_tokens
-from tenure.playbook.delta import Operation
+from tenure.playbook.delta import OPERATION_NAMES, Operation
 from tenure.playbook.run import Origin, Run, Step
 
 _NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -266,18 +266,25 @@ def _through_origin(origin: Origin, clean: _Cleaner) -> Origin:
 _KEPT_FIELDS = frozenset({"id", "ids", "into", "kind", "status", "verdict", "author"})
 """Fields of operations that are no free text: ids, fixed words, and who proposed it, which the ledger must know."""
 
+_FREE_FIELDS: Mapping[type, tuple[str, ...]] = {
+    kind: tuple(each.name for each in fields(kind) if each.name not in _KEPT_FIELDS) for kind in OPERATION_NAMES
+}
+
 
 def redact_operation(operation: _OperationT) -> _OperationT:
     """An operation without secrets in its texts. The same object if there were none."""
     return _clean(operation, _through_operation)
 
 
+def redact_operations(operations: Sequence[Operation]) -> tuple[Operation, ...]:
+    """Each of several operations as `redact_operation` gives it, their texts searched as one batch."""
+    return _clean(tuple(operations), lambda whole, clean: tuple(_through_operation(one, clean) for one in whole))
+
+
 def _through_operation(operation: _OperationT, clean: _Cleaner) -> _OperationT:
     changes: dict[str, Any] = {}
-    for each in fields(operation):
-        held = getattr(operation, each.name)
-        if each.name in _KEPT_FIELDS:
-            continue
+    for name in _FREE_FIELDS[type(operation)]:
+        held = getattr(operation, name)
         if isinstance(held, str):
             kept: str | tuple[str, ...] = clean(held)
         elif isinstance(held, tuple) and held and all(isinstance(part, str) for part in held):
@@ -286,5 +293,5 @@ def _through_operation(operation: _OperationT, clean: _Cleaner) -> _OperationT:
         else:
             continue
         if kept is not held:
-            changes[each.name] = kept
+            changes[name] = kept
     return replace(operation, **changes) if changes else operation

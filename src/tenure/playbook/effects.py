@@ -53,9 +53,6 @@ def lessons_after(before: View, change: Change) -> Mapping[str, Lesson | None]:
             near.update(group[0].key for group in (before.group(record.admission.group), after.group(record.admission.group)) if group)
             if record.admission.name:
                 near.add(record.admission.name)
-    ids: set[str] = set()
-    for key in near:
-        ids.add(root_of(after, key))
-        if before.record(key) is not None:
-            ids.add(root_of(before, key))
-    return {one: read_lesson(after, one) if root_of(after, one) == one else None for one in sorted(ids)}
+    roots = {root_of(after, key) for key in near}
+    ids = roots | {root_of(before, key) for key in near if before.record(key) is not None}
+    return {one: read_lesson(after, one) if one in roots or root_of(after, one) == one else None for one in sorted(ids)}

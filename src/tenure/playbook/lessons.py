@@ -55,16 +55,21 @@ class Tallies:
     support: int = 0
 
     def __add__(self, other: Tallies) -> Tallies:
+        if not other or not self:
+            return other or self
         return Tallies(**{name: getattr(self, name) + getattr(other, name) for name in TALLY_NAMES})
 
     def __sub__(self, other: Tallies) -> Tallies:
         return Tallies(**{name: getattr(self, name) - getattr(other, name) for name in TALLY_NAMES})
 
     def __bool__(self) -> bool:
-        return any(getattr(self, name) for name in TALLY_NAMES)
+        return bool(self.helpful or self.harmful or self.neutral or self.shown or self.cited or self.withheld or self.support)
 
     def floored(self) -> Tallies:
         """The same counts with negative sums (an undone count arriving first) read as 0."""
+        counts = (self.helpful, self.harmful, self.neutral, self.shown, self.cited, self.withheld, self.support)
+        if min(counts) >= 0 and max(counts) <= MOST_COUNTED:
+            return self
         return Tallies(**{name: min(max(0, getattr(self, name)), MOST_COUNTED) for name in TALLY_NAMES})
 
 
@@ -165,12 +170,10 @@ class Brief:
 EVIDENCE_KEPT = 32
 """Places kept with a lesson; every one ever recorded stays in the ledger."""
 
-_SPACE = re.compile(r"\s+")
-
 
 def normalised(text: str) -> str:
     """The form in which two texts are the same lesson: NFC, runs of white space as one space."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def text_digest(text: str) -> str:

@@ -13,6 +13,7 @@ filtering (Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007).
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -129,7 +130,7 @@ class Read:
 
 def _said_in(form: Wording, text: str) -> object:
     # A text of nothing but courtesies says itself, not nothing.
-    return form.key or normalised(text)
+    return form.key or (normalised(text) if text else "")
 
 
 def read(lesson: Lesson) -> Read:
@@ -280,12 +281,14 @@ def contained(reads: Sequence[Read]) -> Iterator[tuple[Read, Read, Likeness]]:
     by_sentence: defaultdict[tuple[object, ...], list[Read]] = defaultdict(list)
     for one in reads:
         if len(one.text.sentences) > 1:
+            setting = one.setting
             for sentence in dict.fromkeys(one.text.sentences):
-                by_sentence[sentence, one.setting].append(one)
+                by_sentence[sentence, setting].append(one)
     for shorter in reads:
         if not shorter.text.sentences:
             continue
-        rarest = min((by_sentence[sentence, shorter.setting] for sentence in shorter.text.sentences), key=len)
+        setting = shorter.setting
+        rarest = min((by_sentence.get((sentence, setting), []) for sentence in shorter.text.sentences), key=len)
         for longer in rarest[:COMMON]:
             if longer is not shorter and len(longer.text.sentences) > len(shorter.text.sentences):
                 said = _same_statement(longer, shorter)
@@ -332,23 +335,32 @@ def _near(skeletons: Sequence[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...
     """Pairs of different skeletons that share nearly all words, by prefix filtering."""
     often = Counter(word for skeleton in skeletons for word in skeleton)
     ordered = sorted(skeletons, key=lambda one: (len(one), one))
-    holders: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
-    for skeleton in ordered:
+    rarity = {word: place for place, word in enumerate(sorted(often, key=lambda word: (often[word], word)))}
+    # Which skeletons have a word, each with how many of its words are no rarer; one packed number, for a pair takes six times the room.
+    radix = max(map(len, skeletons), default=0) + 1
+    holders: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
+    for number, skeleton in enumerate(ordered):
         mine = frozenset(skeleton)
         size = len(skeleton)
-        rarest = sorted(skeleton, key=lambda word: (often[word], word))
+        rarest = sorted(skeleton, key=rarity.__getitem__)
         # Two sets that share enough words share one of so many of their rarest.
-        prefix = [word for word in rarest[: size - ceil(ALIKE * size) + 1] if often[word] <= COMMON]
-        met: set[tuple[str, ...]] = set()
-        for word in prefix:
-            for other in holders[word]:
-                if other not in met and len(other) >= ALIKE * size:
-                    met.add(other)
+        prefix = [(word, size - place) for place, word in enumerate(rarest[: size - ceil(ALIKE * size) + 1]) if often[word] <= COMMON]
+        met: set[int] = set()
+        for word, rest in prefix:
+            for held in holders[word]:
+                place, others_rest = divmod(held, radix)
+                other = ordered[place]
+                if place not in met and len(other) >= ALIKE * size:
+                    met.add(place)
+                    # It is the rarest word they share: what is less rare in both is the most they can.
+                    most = min(rest, others_rest)
+                    if most < ALIKE * (size + len(other) - most):
+                        continue
                     shared = len(mine.intersection(other))
                     if shared >= 2 and shared >= ALIKE * (size + len(other) - shared):
                         yield other, skeleton
-        for word in prefix:
-            holders[word].append(skeleton)
+        for word, rest in prefix:
+            holders[word].append(number * radix + rest)
 
 
 def _ids(one: Read, other: Read) -> tuple[str, str]:

@@ -77,15 +77,20 @@ def operation_to_json(op: Operation) -> dict[str, Any]:
     `operation_from_json` gives the same operation back. Keys come in the order of the fields.
     """
     obj: dict[str, Any] = {"op": OPERATION_NAMES[type(op)]}
-    for one in fields(op):
-        value = getattr(op, one.name)
-        if one.default is not MISSING and value == one.default:
+    for name, default in _FIELDS[type(op)]:
+        value = getattr(op, name)
+        if value is default or (default is not MISSING and value == default):
             continue
-        if one.name == "evidence":
-            obj[one.name] = [{"run": place.run, "step": place.step, "role": place.role} for place in value]
+        if name == "evidence":
+            obj[name] = [{"run": place.run, "step": place.step, "role": place.role} for place in value]
         else:
-            obj[one.name] = list(value) if isinstance(value, tuple) else value
+            obj[name] = list(value) if isinstance(value, tuple) else value
     return obj
+
+
+_FIELDS: Mapping[type, tuple[tuple[str, object], ...]] = {
+    kind: tuple((one.name, one.default) for one in fields(kind)) for kind in OPERATION_NAMES
+}
 
 
 def _read(kind: type[Operation], obj: Mapping[str, object]) -> Operation | str:

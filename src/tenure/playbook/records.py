@@ -14,7 +14,7 @@ either counts for both.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -144,8 +144,10 @@ def latest(a: Register | None, b: Register) -> Register:
     return max(a, b, key=lambda r: (json.dumps(r.value, sort_keys=True, ensure_ascii=False), r.at))
 
 
-def keep_earliest(places: Iterable[Place]) -> tuple[Place, ...]:
+def keep_earliest(places: Collection[Place]) -> tuple[Place, ...]:
     """The earliest distinct places, `EVIDENCE_KEPT` at most, sorted."""
+    if not places:
+        return ()
     seen: dict[Evidence, Place] = {}
     for place in sorted(set(places)):
         seen.setdefault(place.evidence, place)
@@ -166,9 +168,9 @@ def _pointer(view: View, key: str) -> _Pointer | None:
     if record is None:
         return None
     admission = record.admission
-    if admission is not None and is_held_by(view, key, admission.name):
+    if admission is not None and admission.name and is_held_by(view, key, admission.name):
         return _Pointer(admission.name, admission.delta, "name")
-    register = _pointer_register(view, record)
+    register = _pointer_register(view, record) if record.claims else record.registers.get("pointer")
     if register is not None:
         return _Pointer(register.value, register.stamp.delta, "merge") if register.value else None
     if admission is None or admission.name:
@@ -282,7 +284,10 @@ def component(view: View, root: str) -> dict[str, str]:
     A write to a record counts for the lesson if its delta id is above the record's gate: the
     greatest delta id among the MERGE pointers between it and the root.
     """
-    view = _Once(view)
+    return _component(_Once(view), root)
+
+
+def _component(view: View, root: str) -> dict[str, str]:
     gates = {root: ""}
     waiting = [root]
     while waiting:
@@ -297,7 +302,7 @@ def component(view: View, root: str) -> dict[str, str]:
 def read_lesson(view: View, root: str) -> Lesson:
     """The lesson of a root, resolved from all its records. Cost follows their number."""
     view = _Once(view)
-    gates = component(view, root)
+    gates = _component(view, root)
     registers: dict[str, Register] = {}
     tallies = Tallies()
     places: list[Place] = []
@@ -310,10 +315,9 @@ def read_lesson(view: View, root: str) -> Lesson:
         for name, register in record.registers.items():
             if name != "pointer" and register.stamp.delta > gate:
                 registers[name] = latest(registers.get(name), register)
-        if record.tallies:
-            tallies += record.tallies
+        tallies += record.tallies
         places.extend(record.evidence)
-        if record.admission is not None and is_held_by(view, key, record.admission.name):
+        if record.admission is not None and record.admission.name and is_held_by(view, key, record.admission.name):
             own.add(key)
     record = view.record(root)
     if record is not None:

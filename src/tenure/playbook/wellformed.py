@@ -22,6 +22,11 @@ _OPTIONAL: Mapping[type, frozenset[str]] = {
     Update: frozenset({"text", "applies_when", "status", "verdict", "kind", "about"}),
     Merge: frozenset({"text"}),
 }
+_FIELDS: Mapping[type, tuple[tuple[str, object], ...]] = {
+    kind: tuple((f.name, f.default) for f in fields(kind)) for kind in OPERATION_NAMES
+}
+"""Names and defaults of the fields of operations, found once: each operation of each delta is looked at."""
+
 _WRITABLE_STATUSES = tuple(status for status in STATUSES if status != "retired")
 
 _USABLE_ID = re.compile(r"[^\s\[\]\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]{1,200}")
@@ -71,8 +76,10 @@ def named_id(op: object) -> str:
 
 def _type_problem(op: object) -> str:
     optional = _OPTIONAL.get(type(op), frozenset())
-    for name in (f.name for f in fields(op)):  # type: ignore[arg-type]
+    for name, default in _FIELDS[type(op)]:
         value = getattr(op, name)
+        if value is default:  # which is of the right type
+            continue
         if name in _TEXTS:
             if isinstance(value, str):
                 if not storable(value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from functools import lru_cache
 from sys import intern
 from typing import Any
 
@@ -13,12 +14,16 @@ from tenure.playbook.lessons import Evidence, Lesson, Tallies
 from tenure.playbook.operations_json import operation_from_json, operation_to_json
 from tenure.playbook.render import Core, Line
 from tenure.playbook.run import Origin, Outcome, Run, Step, Task
+from tenure.playbook.wellformed import operation_problem
 from tenure.ports import FailedReply, HeldChange
 
 
 def compact(value: object) -> str:
     """Canonical JSON: sorted keys, no spaces, characters as they are; half a character reads U+FFFD, for no file can store it."""
-    return storable(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+    return storable(_CANONICAL.encode(value))
+
+
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def storable(text: str) -> str:
@@ -35,16 +40,17 @@ def storable(text: str) -> str:
 def plain(value: Any) -> dict[str, Any]:
     """A flat dataclass as a dict without its defaults; nested values are left to the caller."""
     out: dict[str, Any] = {}
-    for field in fields(value):
-        held = getattr(value, field.name)
-        default = (
-            field.default
-            if field.default is not MISSING
-            else (field.default_factory() if field.default_factory is not MISSING else MISSING)
-        )
-        if held != default or type(held) is not type(default):
-            out[field.name] = held
+    for name, default in _defaults(value.__class__):
+        held = getattr(value, name)
+        if held is not default and (held != default or type(held) is not type(default)):
+            out[name] = held
     return out
+
+
+@lru_cache(maxsize=64)
+def _defaults(kind: type) -> tuple[tuple[str, object], ...]:
+    """The names of a dataclass's fields, each with its default; `MISSING` for none."""
+    return tuple((one.name, one.default_factory() if one.default_factory is not MISSING else one.default) for one in fields(kind))
 
 
 def lesson_to_json(lesson: Lesson) -> str:
@@ -138,7 +144,9 @@ def delta_to_json(delta: Delta) -> dict[str, Any]:
 def storable_delta(delta: Delta) -> dict[str, Any]:
     """A delta as JSON values that a file can hold; operations that cannot be read back, which `apply` skips, are left out."""
     held = delta_to_json(delta)
-    kept = [operation for operation in held["operations"] if _writable(operation)]
+    # What is well formed can be read back; only the rest has to be tried.
+    pairs = zip(delta.operations, held["operations"], strict=True)
+    kept = [operation for op, operation in pairs if not operation_problem(op) or _writable(operation)]
     names = {name: storable(value) if isinstance(value, str) else value for name, value in held.items() if name != "operations"}
     return {**names, "operations": kept}
 

@@ -37,14 +37,15 @@ def fetch_among(
     return fetch(connection, _among(columns, name, count), {**wall, **given})
 
 
-def change(connection: Connection, statement: Any, rows: Sequence[Params]) -> None:
-    """Run an update or delete once for each set of values."""
+def change(connection: Connection, statement: Any, rows: Sequence[Params]) -> int:
+    """Run an update or delete once for each set of values; how many rows of the table that met."""
     if not rows:
-        return
+        return 0
     cursor = connection.connection.cursor()
     try:
         text, names = _compiled(statement, connection.dialect)
         cursor.executemany(text, [_values(row, names) for row in rows])
+        return int(cursor.rowcount)
     finally:
         cursor.close()
 

@@ -23,7 +23,7 @@ from tenure.playbook.state import Playbook
 from tenure.ports import CaseHit, FailedReply, HeldChange, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
 from tenure.stores import codec, rows, sql_vectors
 from tenure.stores.dialect import Dialect, Searchable
-from tenure.stores.prepared import fetch_among
+from tenure.stores.prepared import fetch, fetch_among
 from tenure.stores.scopes import parents, tenant
 from tenure.stores.weighing import Weighed
 
@@ -64,8 +64,12 @@ class SqlReading:
         """Columns of this scope's rows that have these values; the statement is built once per form."""
         return self._connection.execute(_selection(columns, tuple(where)), {**self._wall, **where})
 
+    def _tuples(self, *columns: Any, **where: object) -> list[tuple[Any, ...]]:
+        """`_rows` as plain tuples, for what every delta asks."""
+        return fetch(self._connection, _selection(columns, tuple(where)), {**self._wall, **where})
+
     def _one(self, column: Any, **where: object) -> Any:
-        return self._rows(column, **where).scalar()
+        return next((found for (found,) in self._tuples(column, **where)), None)
 
     # -- records: the view that the algebra works on ----------------------------------------------
 
@@ -339,8 +343,8 @@ class SqlReading:
 
     def newest_delta_id(self) -> str:
         """The greatest delta id of the scope."""
-        t = rows.ledger
-        return str(self._connection.execute(select(func.max(t.c.delta_id)).where(self._mine(t))).scalar() or "")
+        ((found,),) = fetch(self._connection, _NEWEST, self._wall)
+        return str(found or "")
 
     def ledger(
         self, *, after: int = 0, until: int | None = None, newest_first: bool = False, limit: int | None = None
@@ -494,7 +498,7 @@ class SqlReading:
     def sizes(self) -> Mapping[str, tuple[int, int]]:
         """Live lessons and their estimated tokens by section."""
         t = rows.sizes
-        found = self._rows(t.c.section, t.c.lessons, t.c.tokens)
+        found = self._tuples(t.c.section, t.c.lessons, t.c.tokens)
         return {section: (count, tokens) for section, count, tokens in found if count}
 
     def core(self) -> Core | None:
@@ -505,7 +509,7 @@ class SqlReading:
     def setting(self, name: str) -> str | None:
         """A setting of the scope."""
         if self._settings is None:
-            self._settings = {row.name: row.value for row in self._rows(rows.settings.c.name, rows.settings.c.value)}
+            self._settings = dict(self._tuples(rows.settings.c.name, rows.settings.c.value))
         return self._settings.get(name)
 
     def counts(self) -> Mapping[str, int]:
@@ -534,6 +538,15 @@ def _selection(columns: tuple[Any, ...], where: tuple[str, ...]) -> Any:
     """A select of columns of one table, for one scope and equal values; values come in when it is executed."""
     table = columns[0].table
     return select(*columns).where(*(table.c[name] == bindparam(name) for name in ("tenant", "scope", *where)))
+
+
+def _newest() -> Any:
+    """The greatest delta id of a scope."""
+    t = rows.ledger
+    return select(func.max(t.c.delta_id)).where(*(t.c[name] == bindparam(name) for name in ("tenant", "scope")))
+
+
+_NEWEST = _newest()
 
 
 def _best_supported(lesson: Lesson) -> tuple[int, str]:

@@ -12,13 +12,16 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
 from typing import Any, cast
 
-from sqlalchemy import Connection, and_, delete, func, insert, select
+from sqlalchemy import Connection, and_, bindparam, create_engine, delete, func, insert, select
 
 from tenure.playbook.run import Run, Task
 from tenure.ports import Embedded, Near, Nearest, Unembedded, VectorKind
 from tenure.stores import codec, rows
+from tenure.stores.prepared import change
 from tenure.stores.scopes import tenant
 from tenure.stores.vectors import Block, best, lesson_text, pack, run_text, text_hash, unpack
 
@@ -249,10 +252,12 @@ def _row(scope: str, model: str, one: Embedded) -> dict[str, object]:
     }
 
 
+_STALE = delete(rows.vectors).where(*(rows.vectors.c[name] == bindparam(name) for name in ("tenant", "scope", "kind", "id")))
+
+
 def drop_stale(connection: Connection, scope: str, kind: VectorKind, ids: Sequence[str]) -> None:
     """Remove the vectors of texts that have changed or are no longer shown."""
-    for start in range(0, len(ids), _AT_ONCE):
-        connection.execute(delete(rows.vectors).where(_mine(scope, kind=kind), rows.vectors.c.id.in_(list(ids[start : start + _AT_ONCE]))))
+    change(connection, _STALE, [{"tenant": tenant(scope), "scope": scope, "kind": kind, "id": one} for one in ids])
 
 
 def drop_others(connection: Connection, scope: str, model: str) -> int:
@@ -265,3 +270,29 @@ def counts(connection: Connection, scope: str) -> dict[str, int]:
     t = rows.vectors
     found = connection.execute(select(t.c.model, func.count()).where(_mine(scope)).group_by(t.c.model).order_by(t.c.model))
     return {model: int(size) for model, size in found}
+
+
+_MADE = {"scope": "local/made", "kind": "lesson", "model": "made"}
+
+
+def made_vectors(path: Path, count: int, dimension: int) -> None:
+    """A database of made vectors and nothing else, for measuring; of 50 different ones in turn."""
+    dice = Random("vectors")
+    some = [pack([dice.gauss(0.0, 1.0) for _ in range(dimension)]) for _ in range(50)]
+    said = {"tenant": tenant(_MADE["scope"]), **_MADE, "dimension": dimension, "text_hash": ""}
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        rows.vectors.create(connection)
+        for start in range(0, count, 1_000):
+            portion = range(start, min(count, start + 1_000))
+            connection.execute(insert(rows.vectors), [{**said, "id": f"b-{n:06d}", "vector": some[n % len(some)]} for n in portion])
+    engine.dispose()
+
+
+def read_bytes(path: Path, dimension: int) -> int:
+    """Memory that the vectors of `made_vectors` take once a question has been asked, in bytes."""
+    matrices, engine = Matrices(), create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        matrices.read(connection, _MADE["scope"], _MADE["kind"], _MADE["model"], dimension)
+    engine.dispose()
+    return matrices.nbytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -87,11 +87,11 @@ class SqlWriting(SqlReading):
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
         super().__init__(connection, scope, dialect)
         t = rows.scopes
-        found = self._rows(t.c.n, t.c.version).one_or_none()
-        if found is None:
+        found = self._tuples(t.c.n, t.c.version)
+        if not found:
             self._scope_row, self._version = int(self._insert(t, {"version": 0}).inserted_primary_key[0]), 0
         else:
-            self._scope_row, self._version = int(found.n), int(found.version)
+            ((self._scope_row, self._version),) = found
 
     def version(self) -> int:
         """Arrival number of the newest delta. No other writer can change it while this transaction runs."""
@@ -115,7 +115,7 @@ class SqlWriting(SqlReading):
         t = rows.records
         self._look_up_records(changed)
         new: list[dict[str, object]] = []
-        old: list[dict[str, object]] = []
+        old: defaultdict[tuple[str, ...], list[dict[str, object]]] = defaultdict(list)
         for key, record in changed.items():
             admission, pointer = record.admission, record.registers.get("pointer")
             values: dict[str, object] = {
@@ -125,12 +125,16 @@ class SqlWriting(SqlReading):
                 "delta_id": admission.delta if admission is not None else None,
                 "points_to": pointer.value if pointer is not None else None,
             }
-            if self._records[key] is None:
+            before = self._records[key]
+            if before is None:
                 new.append({**self._wall, "key": key, **values})
             else:
-                old.append({**self._where, "where_key": key, **values})
+                same = (("group_key", before.admission == admission), ("points_to", before.registers.get("pointer") == pointer))
+                names = _to_write(_RECORD_VALUES, {name for name, unchanged in same if unchanged})
+                old[names].append({**self._where, "where_key": key, **values})
             self._records[key] = record
-        change(self._connection, _change(t, ("tenant", "scope", "key"), _RECORD_VALUES), old)
+        for names, updates in old.items():
+            change(self._connection, _change(t, ("tenant", "scope", "key"), names), updates)
         put(self._connection, t, new)
 
     def _put_lessons(self, changed: Mapping[str, Lesson | None]) -> None:
@@ -144,7 +148,7 @@ class SqlWriting(SqlReading):
         was = {one: codec.lesson_from_json(row.body) for one, row in before.items()}
         sizes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
         new: list[dict[str, object]] = []
-        old: list[dict[str, object]] = []
+        old: defaultdict[tuple[str, ...], list[dict[str, object]]] = defaultdict(list)
         gone: list[str] = []
         for one, lesson in changed.items():
             row = before.get(one)
@@ -159,8 +163,11 @@ class SqlWriting(SqlReading):
             if row is None:
                 new.append({**self._wall, "id": one, "came": self._version + 1, **values})
             else:
-                old.append({"where_n": row.n, **values})
-        change(self._connection, _change(t, ("n",), _LESSON_VALUES), old)
+                known = {"status": row.status, "about": was[one].about, "support": was[one].tallies.support}
+                names = _to_write(_LESSON_VALUES, {name for name, value in known.items() if value == values[name]})
+                old[names].append({"where_n": row.n, **values})
+        for names, updates in old.items():
+            change(self._connection, _change(t, ("n",), names), updates)
         put(self._connection, t, new)
         if gone:
             self._dialect.put_all_words(
@@ -189,7 +196,8 @@ class SqlWriting(SqlReading):
         if not changed:
             return
         t = rows.sizes
-        known = set(self._rows(t.c.section).scalars()) if len(changed) > 1 else {*([self._one(t.c.section, section=next(iter(changed)))])}
+        only = {"section": next(iter(changed))} if len(changed) == 1 else {}
+        known = {section for (section,) in self._tuples(t.c.section, **only)}
         old = [{**self._where, "where_section": one, "more": by[0], "heavier": by[1]} for one, by in changed.items() if one in known]
         new = [{**self._wall, "section": one, "lessons": by[0], "tokens": by[1]} for one, by in changed.items() if one not in known]
         change(self._connection, _GROWTH, old)
@@ -352,10 +360,8 @@ class SqlWriting(SqlReading):
     def _update(self, table: Any, key: Mapping[str, object], values: Mapping[str, object]) -> int:
         """Change this scope's rows under a key; how many there were."""
         where = {**self._wall, **key}
-        done = self._connection.execute(
-            _change(table, tuple(where), tuple(values)), {**{f"where_{name}": one for name, one in where.items()}, **values}
-        )
-        return int(done.rowcount)
+        row = {**{f"where_{name}": one for name, one in where.items()}, **values}
+        return change(self._connection, _change(table, tuple(where), tuple(values)), [row])
 
     def _insert(self, table: Any, *new: Mapping[str, object]) -> Any:
         """Add rows of this scope; the statement is the table's own, so that it is compiled once."""
@@ -393,6 +399,11 @@ def _named_in(delta: Delta) -> tuple[set[str], set[str]]:
         else:
             keys.add(op.id)
     return keys, groups
+
+
+def _to_write(names: Sequence[str], same: Collection[str]) -> tuple[str, ...]:
+    """The columns that an update names, without some that stay as they are: an index on a column that is named is written anew."""
+    return tuple(name for name in names if name not in same)
 
 
 def _lesson_row(lesson: Lesson) -> dict[str, object]:
