@@ -27,7 +27,7 @@ def _run(run: Run) -> list[str]:
 def _step(step: Step) -> str:
     parts = [step.kind, step.role or "-", step.name or "-"]
     if step.origin:
-        parts.append(f"{step.origin.name}{'' if step.origin.trusted else ' (untrusted)'}")
+        parts.append(step.origin.name)
     if step.arguments:
         parts.append(json.dumps(dict(step.arguments), ensure_ascii=False))
     if step.content:
