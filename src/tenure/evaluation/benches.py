@@ -128,7 +128,7 @@ BENCHES: Mapping[str, Bench] = {
                 "rebuilds": "how often the core changed",
                 "generations": "how often of these it only grew, behind the bytes that were there",
                 "tail_share_max": "the longest tail, as a share of the core",
-                "dead_share_max": "the most that a rebuild would have saved (dead texts, their corrections, headings said again), as a share of the core",
+                "dead_share_max": "the most that a rebuild would have saved (dead texts, corrections, headings said again), to the core",
                 "reuse_step_mean": "the share of a step, averaged over steps",
                 "tokens_sent": "tokens of all prompts",
                 "tokens_sectioned": "the same, laid out by section",
