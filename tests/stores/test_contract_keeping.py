@@ -13,6 +13,7 @@ from tenure.playbook.delta import Add, Delta, Operation, Retire
 from tenure.playbook.render import Core, Line, lesson_tokens
 from tenure.playbook.run import Outcome, Run, Step, Task
 from tenure.ports import FailedReply, HeldChange, Store, Usage
+from tenure.stores.codec import core_from_json
 from tests.stores.contract import NASTY, cores, delta_lists, fresh_scope, look_at, nasty_texts, runs, usages
 
 # -- runs ---------------------------------------------------------------------------------------------
@@ -349,6 +350,16 @@ def test_a_core_comes_back_byte_for_byte(store: Store, core: Core) -> None:
         transaction.keep_core(core)
     with store.reading(scope) as look:
         assert look.core() == core
+
+
+def test_a_core_kept_before_there_were_generations_is_read_as_one() -> None:
+    core = core_from_json(
+        '{"lines": [["x", "s", "- [x] text"]], "tail": [["y", "", "- [y] no longer applies."]], "left_out": [], "version": 7}'
+    )
+    assert core == Core(
+        lines=(Line(id="x", section="s", text="- [x] text"),), tail=(Line(id="y", section="", text="- [y] no longer applies."),), version=7
+    )
+    assert core.generations == ()
 
 
 @given(values=st.dictionaries(nasty_texts, nasty_texts, max_size=4))

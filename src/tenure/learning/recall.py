@@ -376,7 +376,7 @@ def _stable(
         known = {line.id for line in (*kept.lines, *kept.tail)}
         shown = dict(reading.named(known))
         new = [lesson for lesson in reading.since(kept.version) if lesson.id not in known]
-        went_on = continue_core(kept, shown, new)
+        went_on = continue_core(kept, shown, new, cap)
         # A core that was made for a larger budget does not fit; this budget gets its own, which is not kept.
         if isinstance(went_on, Rendered) and count(went_on.text) <= room:
             return went_on, {**shown, **{lesson.id: lesson for lesson in new}}

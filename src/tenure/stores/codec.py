@@ -220,6 +220,7 @@ def core_to_json(core: Core) -> str:
             "left_out": sorted(core.left_out),
             "version": core.version,
             **({"stale": core.stale} if core.stale else {}),
+            **({"generations": core.generations} if core.generations else {}),
         }
     )
 
@@ -233,4 +234,5 @@ def core_from_json(text: str) -> Core:
         left_out=frozenset(held["left_out"]),
         version=held["version"],
         stale=held.get("stale", ""),
+        generations=tuple(held.get("generations", ())),
     )
