@@ -240,10 +240,8 @@ def _parts(word: str, mark: str) -> list[tuple[str, str, bool]]:
     return [(word, mark, False)]
 
 
-_TURNING = frozenset(
-    ("a", "an", *STRESSED, *DROPPED, *UNITS, *PHRASES, *VERBS, *SHORT_NAMES, *NEGATIONS, *CONDITIONS)
-    + tuple(word for word, said in SYNONYMS.items() if said == "§not")
-)
+_DENYING = {*NEGATIONS, *(word for word, said in SYNONYMS.items() if said == "§not")}
+_TURNING = frozenset(("a", "an", *STRESSED, *DROPPED, *UNITS, *PHRASES, *VERBS, *SHORT_NAMES, *_DENYING, *CONDITIONS))
 """Plain words whose reading depends on more than whether a gerund may follow, or which turn how others are read."""
 
 _MOVING = CONDITIONS | LIST_OPENERS
@@ -278,7 +276,7 @@ def _rewritten(read: Sequence[tuple[str, str, bool]]) -> list[Word]:
         following = read[place + 1][0] if place + 1 < len(read) and not mark else ""
         place += 1
         stressed = word in STRESSED and (denied or conditional)
-        denied = (denied or word in NEGATIONS or SYNONYMS.get(word) == "§not") and not (mark and mark in _ENDS)
+        denied = (denied or word in _DENYING) and not (mark and mark in _ENDS)
         conditional = (conditional or word in CONDITIONS) and not mark
         if plain and not stressed and _dropped(word, before, following, broken):
             continue
