@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from sys import intern
+from typing import NamedTuple
 
 from tenure.playbook.lessons import normalised
 from tenure.playbook.word_lists import (
@@ -74,12 +75,32 @@ class Word:
         fact: what kind of fact it is (see `FACTS`); empty for an ordinary word.
         mark: the mark that followed it, or an empty text.
         ordinary: whether it says what the statement is about: no fact, no function word, and written with spaces around.
+        looked_into: whether there is more to it than itself: it is a fact, or written without spaces around.
     """
 
     said: str
     fact: str = ""
     mark: str = ""
     ordinary: bool = False
+    looked_into: bool = False
+
+
+class Written(NamedTuple):
+    """One word as it is written.
+
+    Attributes:
+        word: the word.
+        mark: the mark after it, or an empty text.
+        plain: whether its form may change.
+        formed: what it says wherever it stands, unless `gerund` holds; none where that depends on what is around it.
+        gerund: what it says where a gerund and its verb mean the same.
+    """
+
+    word: str
+    mark: str
+    plain: bool
+    formed: Word | None = None
+    gerund: Word | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +145,9 @@ def wording(text: str) -> Wording:
             for clause in conditions:
                 facts.setdefault("condition", []).append(" ".join(clause))
         sentences.append(tuple(said))
-        for word in sentence:
-            if word.ordinary:
-                skeleton.add(word.said)
-            elif word.fact or not word.said.isascii():
-                _file(word, skeleton, facts)
+        skeleton.update([word.said for word in sentence if word.ordinary])
+        for word in [word for word in sentence if word.looked_into]:
+            _file(word, skeleton, facts)
     return Wording(
         tuple(one for one in sentences if one),
         tuple(sorted(skeleton)),
@@ -141,7 +160,7 @@ def _file(word: Word, skeleton: set[str], facts: dict[str, list[str]]) -> None:
         facts.setdefault(word.fact, []).append(word.said)
     if word.fact == "opposite":
         skeleton.add(ANTONYMS[word.said][0])
-    elif not word.fact and _CJK.search(word.said):
+    elif not word.fact:
         skeleton.update(map(intern, _cjk(word.said, facts)))
 
 
@@ -170,10 +189,10 @@ def _sentences(text: str) -> list[list[Word]]:
     return [part for start, end in zip([0, *ends], [*ends, len(found)], strict=True) if (part := found[start:end])]
 
 
-def _read(text: str) -> list[tuple[str, str, bool]]:
-    """Words with the mark after each, and whether each is plain, so that its form may change."""
+def _read(text: str) -> list[Written]:
+    """Words with the mark after each."""
     plain_text = normalised(text) if text.isascii() else _CJK_SENTENCE.sub(" ", normalised(text.translate(_FULL_WIDTH)))
-    read: list[tuple[str, str, bool]] = []
+    read: list[Written] = []
     begins = True
     for written in plain_text.split(" "):
         parts, begins = (_read_short if len(written) <= KNOWN_CHARACTERS else _read_word)(written, begins)
@@ -183,7 +202,7 @@ def _read(text: str) -> list[tuple[str, str, bool]]:
     return read
 
 
-def _read_word(written: str, begins: bool) -> tuple[Sequence[tuple[str, str, bool]], bool]:
+def _read_word(written: str, begins: bool) -> tuple[Sequence[Written], bool]:
     """What is written between two spaces, and whether a sentence begins after it.
 
     Args:
@@ -204,16 +223,26 @@ def _read_word(written: str, begins: bool) -> tuple[Sequence[tuple[str, str, boo
     else:
         lowered = word.lower() if begins and (word[1:].islower() or (word == "A" and not mark)) else word
         parts = _parts(lowered, mark)
+    read = [
+        Written(*part, *(_word(_form(part[0], gerund), part[1], True) for gerund in (False, True)))
+        if part[2] and part[0] not in _TURNING
+        else Written(*part)
+        for part in parts
+    ]
     # After an abbreviation such as "e.g." the sentence goes on.
-    return _asked(parts, mark) if mark in ("?", "？") else parts, mark != "" and mark in ".!?:。！？：" and "." not in word
+    return _asked(read, mark) if mark in ("?", "？") else read, mark != "" and mark in ".!?:。！？：" and "." not in word
 
 
 _read_short = lru_cache(maxsize=KNOWN_WORDS)(_read_word)
 
 
-def _asked(parts: list[tuple[str, str, bool]], mark: str) -> list[tuple[str, str, bool]]:
+def _asked(read: list[Written], mark: str) -> list[Written]:
     """Words that end in a question mark: a question is no statement."""
-    return [*parts[:-1], (parts[-1][0], "", parts[-1][2]), ("§?", mark, False)] if parts else []
+    if not read:
+        return []
+    last = read[-1]
+    formed, gerund = (replace(one, mark="") if one is not None else None for one in last[3:])
+    return [*read[:-1], Written(last.word, "", last.plain, formed, gerund), Written("§?", mark, False)]
 
 
 def _parts(word: str, mark: str) -> list[tuple[str, str, bool]]:
@@ -248,17 +277,18 @@ _MOVING = CONDITIONS | LIST_OPENERS
 """Words that begin what may stand in another order."""
 
 
-def _rewritten(read: Sequence[tuple[str, str, bool]]) -> list[Word]:
+def _rewritten(read: Sequence[Written]) -> list[Word]:
     """Words with phrases replaced, courtesies dropped, and plain words brought to one form."""
     found: list[Word] = []
     place, before, broken = 0, "", True
     # Whether a word that stresses says something: after a negation, within a condition.
     denied = conditional = False
     while place < len(read):
-        word, mark, plain = read[place]
-        if plain and word not in _TURNING:  # by far the most
+        word, mark, plain, formed, gerund = read[place]
+        if formed is not None:  # by far the most
             place += 1
-            formed = (_formed if len(word) <= KNOWN_CHARACTERS else _formed_word)(word, mark, before in GERUND_AFTER)
+            if gerund is not None and before in GERUND_AFTER:
+                formed = gerund
             found.append(formed)
             before, broken = formed.said, bool(mark)
             if mark:
@@ -295,7 +325,7 @@ _ENDS = ".!?;。！？；"
 _TOOL_FOLLOWS = frozenset(("use", "run", "call", "execute", "type"))
 
 
-def _phrase(read: Sequence[tuple[str, str, bool]], place: int, broken: bool) -> tuple[int, tuple[str, ...]]:
+def _phrase(read: Sequence[Written], place: int, broken: bool) -> tuple[int, tuple[str, ...]]:
     phrases = PHRASES.get(read[place][0])
     if phrases is None:
         return 0, ()
@@ -306,7 +336,7 @@ def _phrase(read: Sequence[tuple[str, str, bool]], place: int, broken: bool) -> 
         if phrase[0] == "you" and not said and not broken:  # "pay what you must pay"
             continue
         end = place + len(phrase)
-        if tuple(word for word, _, _ in read[place:end]) == phrase and not any(mark for _, mark, _ in read[place : end - 1]):
+        if tuple(one.word for one in read[place:end]) == phrase and not any(one.mark for one in read[place : end - 1]):
             return len(phrase), said
     return 0, ()
 
@@ -319,19 +349,6 @@ def _dropped(word: str, before: str, following: str, broken: bool) -> bool:
     if word in DROPPED:
         return bool(following) or broken  # "say please"
     return word == "always"
-
-
-def _formed_word(word: str, mark: str, gerund: bool) -> Word:
-    """A plain word in the one form that counts.
-
-    Args:
-        word, mark: as read.
-        gerund: whether it stands where a gerund and its verb mean the same.
-    """
-    return _word(_form(word, gerund), mark, True)
-
-
-_formed = lru_cache(maxsize=KNOWN_WORDS)(_formed_word)
 
 
 def _form(word: str, gerund: bool) -> str:
@@ -358,7 +375,8 @@ def _root(word: str) -> str:
 def _word(word: str, mark: str, plain: bool) -> Word:
     """A word with the kind of fact that it is."""
     fact = _fact(word, plain)
-    return Word(intern(word), fact, mark, not fact and word not in FUNCTION_WORDS and not _CJK.search(word))
+    run = not fact and bool(_CJK.search(word))
+    return Word(intern(word), fact, mark, not fact and not run and word not in FUNCTION_WORDS, bool(fact) or run)
 
 
 _filed = lru_cache(maxsize=KNOWN_WORDS // 4)(_word)
