@@ -174,6 +174,29 @@ def test_no_context_passes_its_budget_whatever_counts(budget: int, lessons: int,
     assert len(found.why_cases) == len(found.cases)
 
 
+def test_where_the_estimate_reads_low_there_is_a_core_all_the_same_and_it_is_kept(book: Tenure) -> None:
+    class Thrice(Estimate):
+        def __call__(self, text: str) -> int:
+            return 3 * estimate_tokens(text)
+
+    book.apply([Add(f"s{n % 5}", f"Rule {n}: weigh parcel {n} on the scale in hall {n % 7} before it is sent on.") for n in range(300)])
+
+    def asked(task: str) -> Context:
+        with book.store.reading(book.scope) as reading:
+            return recall(reading, task, budget=6_000, core_tokens=4_000, at=NOON, count=Thrice())
+
+    first = asked("weigh parcel 7")
+    assert first.core is not None
+    assert first.tokens <= 6_000
+    with book.store.writing(book.scope) as work:
+        work.keep_core(first.core)
+    book.apply([Add("s1", "A parcel from abroad goes to customs first.")])
+    second = asked("send parcel 90")
+    assert second.core is not None
+    assert second.core.lines == first.core.lines
+    assert second.parts["tail"] > 0
+
+
 def test_what_says_the_same_again_makes_room_for_what_does_not(book: Tenure) -> None:
     same = [f"Check the invoice totals against the ledger before you pay, case {word}." for word in "ab"]
     book.apply([Add("s", text) for text in (*same, "An invoice in foreign currency is converted at the day's rate.")])

@@ -145,11 +145,12 @@ BENCHES: Mapping[str, Bench] = {
             needs_data=False,
             figures={
                 "bare_commit_ms": "one row committed by sqlite3 alone, with the same settings",
-                "peak_mb": "most memory that any size took",
+                "peak_mb": "most memory that any size took, tokens counted by estimate",
                 "sizes": "by number of lessons: medians of each step, by the clock and as processor time",
                 "apply_growth": "apply at the largest size, as a multiple of apply at the smallest",
                 "load": "other work on the machine, before and after",
                 "processors": "processors of the machine",
+                "vectors": "what a vector per lesson adds at the largest size; peak_mb is without them and without a tokenizer",
             },
             run=_scale,
         ),

@@ -34,7 +34,7 @@ from tenure.playbook.render import (
 )
 from tenure.playbook.run import vote_of
 from tenure.ports import Hit, Nearest, Reading, TokenCounter
-from tenure.ranking import Estimate, choose_apart, likeness_of_words, words
+from tenure.ranking import Estimate, choose_apart, likeness_of_bits, words
 
 SMALL_BUDGET = 1_000
 """Below this many tokens all goes to the task at hand: a core would leave no room for it."""
@@ -381,8 +381,14 @@ def _stable(
         if isinstance(went_on, Rendered) and count(went_on.text) <= room:
             return went_on, {**shown, **{lesson.id: lesson for lesson in new}}
         reason = went_on if isinstance(went_on, str) else reason
-    chosen = reading.named(choose_core(reading.briefs(), cap, at=at))
+    briefs = reading.briefs()
+    chosen = reading.named(choose_core(briefs, cap, at=at))
     built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
+    if (size := count(built.text)) > room:
+        # The estimate reads these texts low. Without a core that fits, one would be sought again for every task.
+        room = int(budget * CORE_SHARE)
+        chosen = reading.named(choose_core(briefs, int(built.core_tokens * room / (1 + TAIL_SHARE) / size), at=at))
+        built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
     return (built, dict(chosen)) if count(built.text) <= room else (None, {})
 
 
@@ -397,12 +403,15 @@ def _choose_recalled(
     costs = [count(f"{lesson_block(lesson, ids[lesson.id])}\n") for lesson in lessons]
     # By the root of the cost: short lessons go first where worth is near, but length alone never decides.
     worths = [worth(lesson, outlook, at) / cost**0.5 for lesson, cost in zip(lessons, costs, strict=True)]
-    said = [frozenset(words(f"{lesson.text} {lesson.applies_when}")) for lesson in lessons]
+    # Words as bits: what two lessons share is then one operation, and thousands of pairs are looked at.
+    bits: dict[str, int] = {}
+    texts = (frozenset(words(f"{lesson.text} {lesson.applies_when}")) for lesson in lessons)
+    said = [sum(1 << bits.setdefault(word, len(bits)) for word in text) for text in texts]
     places = choose_apart(
         costs,
         worths,
         room,
-        likeness=lambda one, other: likeness_of_words(said[one], said[other]),
+        likeness=lambda one, other: likeness_of_bits(said[one], said[other]),
         votes=[frozenset({vote_of(lesson.origin)} - {""}) if lesson.status == "provisional" else () for lesson in lessons],
     )
     return [lessons[place] for place in places]
