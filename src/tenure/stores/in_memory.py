@@ -41,7 +41,7 @@ from tenure.ports import (
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
 from tenure.stores.scopes import check_scope, parents
-from tenure.stores.vectors import Block, best, lesson_text, pack, run_text, text_hash, unpack
+from tenure.stores.vectors import Block, best, lesson_text, nearest_of, pack, run_text, text_hash, unpack
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS, weigh
 
 WAIT_S = 60.0
@@ -348,15 +348,15 @@ class InMemoryReading:
             if (key.kind, key.model, len(kept.packed)) == (kind, model, len(question))
         ]
         block = Block(range(len(there)), b"".join(packed for _, _, packed in there), len(vector))
-        found, lowest, compared = best([block], unpack(question), most=limit)
+        compared = best([block], unpack(question), most=limit)
         hits: list[Near] = []
-        for place, cosine in found:
+        for place, cosine in compared.found:
             contents, near, _ = there[place]
             if kind == "lesson":
                 hits.append(replace(near, cosine=cosine, lesson=contents.lessons[near.id]))
             else:
                 hits.append(replace(near, cosine=cosine, tools=tools_called(contents.runs[near.id].run)))
-        return Nearest(hits=tuple(sorted(hits, key=lambda near: (-near.cosine, near.id))), lowest=lowest, compared=compared)
+        return nearest_of(sorted(hits, key=lambda near: (-near.cosine, near.id)), [compared], compared=compared.count)
 
     def vector_counts(self) -> Mapping[str, int]:
         """How many lessons and runs of the scope have a vector, by model."""
