@@ -42,6 +42,9 @@ TASK_TOKENS = 120
 STEP_TOKENS = 40
 LEAST_LINE = 6
 
+COMPARED = 2_000
+"""Characters of a task, and of how it ended, that are compared to tell cases apart."""
+
 LONGEST_NAME = 120
 """Characters of a run's id or a tool's name that are shown."""
 
@@ -134,7 +137,7 @@ def similar_cases(reading: Reading, likeness: Mapping[str, float], room: int, co
     found = [run for run in map(reading.run, best) if run is not None and _tells(run)]
     blocks = [case_block(run, most=CASE_TOKENS, age=age_said(days_between(run.ended or run.started, at)), count=count) for run in found]
     costs = [count(block) for block in blocks]
-    said = [frozenset(words(f"{run.task.text} {_ending(run)}")) for run in found]
+    said = [frozenset(words(f"{run.task.text[:COMPARED]} {_ending(run)[:COMPARED]}")) for run in found]
     places = choose_apart(
         costs,
         [likeness[run.id] * case_worth(run, at) for run in found],
