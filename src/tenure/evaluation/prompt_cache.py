@@ -17,7 +17,8 @@ from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
-from tenure.errors import UserError
+from tenure.errors import UnreadableInput, UserError
+from tenure.evaluation.bench_files import read_text
 from tenure.playbook.apply import apply
 from tenure.playbook.delta import Add, Delta, Operation, Retire, Tally, Update
 from tenure.playbook.foreign import read_foreign
@@ -33,6 +34,9 @@ COUNTED = 3
 """Lessons whose counters change at each step."""
 
 _NUMBER = re.compile(r"\d+")
+
+_LONGEST_NUMBER = 1_000
+"""Digits of an id's number that are looked at. Python reads no more than 4,300."""
 
 
 def run_prompt_cache(data: Path, *, seed: int = 0, core_tokens: int | None = None) -> dict[str, Any]:
@@ -52,9 +56,13 @@ def run_prompt_cache(data: Path, *, seed: int = 0, core_tokens: int | None = Non
         `tokens_sent`, `tokens_sectioned`, `updates`, `retirements`, `core_tokens`, `seconds`.
 
     Raises:
-        UserError: the file holds no lessons.
+        UserError: the file cannot be read, or holds no lessons.
     """
-    adds = _in_id_order(read_foreign(data.read_text(encoding="utf-8")).operations)
+    text = read_text(data, wanted="Name a playbook in a form that tenure import reads.")
+    try:
+        adds = _in_id_order(read_foreign(text).operations)
+    except UnreadableInput as exc:
+        raise UnreadableInput(f"'{data}': {exc}") from exc
     if not adds:
         raise UserError(f"'{data}' holds no lessons. Name a playbook: tenure bench run prompt-cache --data PLAYBOOK.txt")
     cap = core_tokens or 2 * sum(estimate_tokens(f"{add.id} {add.text}") + 4 for add in adds)
@@ -146,7 +154,7 @@ def _in_id_order(operations: Sequence[Operation]) -> list[Add]:
 
     def place(add: Add) -> tuple[int, str]:
         numbers = _NUMBER.findall(add.id or "")
-        return (int(numbers[-1]) if numbers else 0, add.id or "")
+        return (int(numbers[-1][:_LONGEST_NUMBER]) if numbers else 0, add.id or "")
 
     return sorted((one for one in operations if isinstance(one, Add)), key=place)
 

@@ -112,7 +112,7 @@ def _in_order(runs: Iterable[Run]) -> list[Run]:
     """By trial, then by task: a tau-bench file may hold its runs in any order. Other logs keep theirs."""
 
     def place(run: Run) -> tuple[int, int]:
-        said = re.fullmatch(r"task:(\d+) trial:(\d+)", run.session)
+        said = re.fullmatch(r"task:(\d{1,9}) trial:(\d{1,9})", run.session)
         return (int(said[2]), int(said[1])) if said else (0, 0)
 
     return sorted(runs, key=place)

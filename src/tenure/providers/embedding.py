@@ -11,11 +11,11 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
-from math import isfinite, sqrt
 from typing import Protocol
 
 from tenure.errors import EmbeddingFailed, MissingExtra, SettingError
 from tenure.ports import Embedder
+from tenure.vectors import unit
 
 LONGEST_TEXT = 2_000
 """Characters of a text that are embedded. Models see 128 to 512 tokens; one of them takes 103 s for 100,000 characters."""
@@ -32,14 +32,6 @@ _UNFIT = str.maketrans({"\x00": " ", **{chr(code): "\ufffd" for code in range(0x
 def guarded(text: str) -> str:
     """A text as models can take it: cut to `LONGEST_TEXT` characters, NUL and lone surrogates replaced."""
     return text[:LONGEST_TEXT].translate(_UNFIT)
-
-
-def unit(vector: Sequence[float]) -> array[float] | None:
-    """The vector scaled to length 1, in single precision; none for a zero vector and for one that holds no numbers."""
-    length = sqrt(sum(number * number for number in vector))
-    if not length or not isfinite(length):
-        return None
-    return array("f", [number / length for number in vector])
 
 
 class LocalModel(Protocol):
