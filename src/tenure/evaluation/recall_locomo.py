@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -20,24 +20,27 @@ from tenure.errors import UserError
 from tenure.ports import Embedder, Passage, Search
 from tenure.stores.search_in_memory import InMemorySearch
 
-ANSWERABLE = (1, 2, 3, 4)
-"""Categories whose questions have an answer: several hops, time, open domain, one hop. 5 asks for what was never said."""
+ANSWERABLE = {1: "multi-hop", 2: "temporal", 3: "open domain", 4: "single-hop"}
+"""Categories whose questions have an answer, with their names; the file has the numbers. 5 asks for what was never said."""
 
 _SESSION = re.compile(r"session_(\d+)")
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
 
-def run_recall_locomo(data: Path, *, embedder: Embedder | None = None, search: Search | None = None) -> dict[str, Any]:
+def run_recall_locomo(
+    data: Path, *, embedder: Embedder | None = None, search: Search | None = None, tell: Callable[[float, str], None] | None = None
+) -> dict[str, Any]:
     """Index the turns of each conversation and ask its questions.
 
     Args:
         data: a LoCoMo file: a list of conversations with `conversation` and `qa`.
         embedder: for search by meaning; none, keywords alone serve.
         search: where to index; none takes memory.
+        tell: called after each conversation is indexed, and after each of its questions, with the share done and what is done.
 
     Returns:
         `questions, recall_at_5, recall_at_10, mrr, p50_ms`, and beside them `by_category`
-        (recall_at_10), `turns`, `embedder` (its name or none), `left_out` (answerable questions
+        (recall_at_10, by the names in `ANSWERABLE`), `turns`, `embedder` (its name or none), `left_out` (answerable questions
         without usable evidence) and `note`. Recall is the share of a question's evidence turns that
         were found, averaged over questions; mrr is over the first ten.
 
@@ -49,13 +52,20 @@ def run_recall_locomo(data: Path, *, embedder: Embedder | None = None, search: S
     times: list[float] = []
     turns = left_out = 0
     notes: dict[str, None] = {}
-    for number, sample in enumerate(_samples(data)):
+    samples = _samples(data)
+    for number, sample in enumerate(samples):
         scope = f"local/recall-locomo/{number}"
         passages = _turns(sample["conversation"])
         known = {passage.id for passage in passages}
         notes[index.put(scope, passages)] = None
         turns += len(passages)
-        for asked in sample.get("qa", ()):
+        questions = sample.get("qa", ())
+        for place, asked in enumerate(questions):
+            if tell is not None:
+                tell(
+                    (number + place / len(questions)) / len(samples),
+                    f"conversation {number + 1} of {len(samples)}, {len(tallies):,} questions asked",
+                )
             if asked.get("category") not in ANSWERABLE:
                 continue
             wanted = {f"D{int(a)}:{int(b)}" for place in asked.get("evidence", ()) for a, b in _EVIDENCE.findall(str(place))} & known
@@ -78,7 +88,7 @@ def run_recall_locomo(data: Path, *, embedder: Embedder | None = None, search: S
         "mrr": round(fmean(tally[3] for tally in tallies), 4),
         "p50_ms": round(median(times), 2),
         "by_category": {
-            str(category): round(fmean(tally[2] for tally in tallies if tally[0] == category), 4)
+            ANSWERABLE[category]: round(fmean(tally[2] for tally in tallies if tally[0] == category), 4)
             for category in sorted({tally[0] for tally in tallies})
         },
         "turns": turns,
