@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any
@@ -39,13 +39,16 @@ _LONGEST_NUMBER = 1_000
 """Digits of an id's number that are looked at. Python reads no more than 4,300."""
 
 
-def run_prompt_cache(data: Path, *, seed: int = 0, core_tokens: int | None = None) -> dict[str, Any]:
+def run_prompt_cache(
+    data: Path, *, seed: int = 0, core_tokens: int | None = None, tell: Callable[[float, str], None] | None = None
+) -> dict[str, Any]:
     """Replay a playbook and measure what its prompts share.
 
     Args:
         data: a playbook in any form that `tenure import` reads.
         seed: of the revisions, retirements and counts.
         core_tokens: cap on the core; none takes the size of the whole playbook.
+        tell: called after each lesson with the share done and what is done.
 
     Returns:
         `steps`, `reuse_mean` (tokens sent that were an unchanged prefix, of all tokens sent),
@@ -86,6 +89,8 @@ def run_prompt_cache(data: Path, *, seed: int = 0, core_tokens: int | None = Non
         dead_share = max(dead_share, dead_tokens(core) / rendered.core_tokens if rendered.core_tokens else 0.0)
         tail_share = max(tail_share, rendered.tail_tokens / rendered.core_tokens if rendered.core_tokens else 0.0)
         stable.send(rendered.text)
+        if tell is not None:
+            tell(number / len(adds), f"{number:,} of {len(adds):,} lessons")
         sectioned.send(_sectioned(list(shown.values())))
     return {
         "steps": len(adds),

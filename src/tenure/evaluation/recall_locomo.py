@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -19,8 +20,8 @@ from tenure.evaluation.bench_files import Place, read_json
 from tenure.ports import Embedder, Passage, Search
 from tenure.stores.search_in_memory import InMemorySearch
 
-ANSWERABLE = (1, 2, 3, 4)
-"""Categories whose questions have an answer: several hops, time, open domain, one hop. 5 asks for what was never said."""
+ANSWERABLE = {1: "multi-hop", 2: "temporal", 3: "open domain", 4: "single-hop"}
+"""Categories whose questions have an answer, with their names; the file has the numbers. 5 asks for what was never said."""
 
 _WANTED = "Give a LoCoMo file: a list of conversations, each an object with 'conversation' and 'qa'."
 
@@ -28,17 +29,20 @@ _SESSION = re.compile(r"session_(\d{1,9})")
 _EVIDENCE = re.compile(r"D:?(\d{1,9}):(\d{1,9})")
 
 
-def run_recall_locomo(data: Path, *, embedder: Embedder | None = None, search: Search | None = None) -> dict[str, Any]:
+def run_recall_locomo(
+    data: Path, *, embedder: Embedder | None = None, search: Search | None = None, tell: Callable[[float, str], None] | None = None
+) -> dict[str, Any]:
     """Index the turns of each conversation and ask its questions.
 
     Args:
         data: a LoCoMo file: a list of conversations with `conversation` and `qa`.
         embedder: for search by meaning; none, keywords alone serve.
         search: where to index; none takes memory.
+        tell: called after each conversation is indexed, and after each of its questions, with the share done and what is done.
 
     Returns:
         `questions, recall_at_5, recall_at_10, mrr, p50_ms`, and beside them `by_category`
-        (recall_at_10), `turns`, `embedder` (its name or none), `left_out` (answerable questions
+        (recall_at_10, by the names in `ANSWERABLE`), `turns`, `embedder` (its name or none), `left_out` (answerable questions
         without usable evidence) and `note`. Recall is the share of a question's evidence turns that
         were found, averaged over questions; mrr is over the first ten.
 
@@ -50,13 +54,20 @@ def run_recall_locomo(data: Path, *, embedder: Embedder | None = None, search: S
     times: list[float] = []
     turns = left_out = 0
     notes: dict[str, None] = {}
-    for number, sample in enumerate(_samples(data)):
+    samples = _samples(data)
+    for number, sample in enumerate(samples):
         scope = f"local/recall-locomo/{number}"
         passages = _turns(sample.field("conversation"))
         known = {passage.id for passage in passages}
         notes[index.put(scope, passages)] = None
         turns += len(passages)
-        for asked in sample.field("qa", []).elements("question"):
+        questions = sample.field("qa", []).elements("question")
+        for place, asked in enumerate(questions):
+            if tell is not None:
+                tell(
+                    (number + place / len(questions)) / len(samples),
+                    f"conversation {number + 1} of {len(samples)}, {len(tallies):,} questions asked",
+                )
             category = asked.fields().get("category")
             if category not in ANSWERABLE:
                 continue
@@ -81,7 +92,7 @@ def run_recall_locomo(data: Path, *, embedder: Embedder | None = None, search: S
         "mrr": round(fmean(tally[3] for tally in tallies), 4),
         "p50_ms": round(median(times), 2),
         "by_category": {
-            str(category): round(fmean(tally[2] for tally in tallies if tally[0] == category), 4)
+            ANSWERABLE[category]: round(fmean(tally[2] for tally in tallies if tally[0] == category), 4)
             for category in sorted({tally[0] for tally in tallies})
         },
         "turns": turns,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -74,7 +74,14 @@ class _Shown:
     whole: bool
 
 
-def run_recall_memaware(data: Path, questions: Path, *, embedder: Embedder | None = None, seed: int = 0) -> dict[str, Any]:
+def run_recall_memaware(
+    data: Path,
+    questions: Path,
+    *,
+    embedder: Embedder | None = None,
+    seed: int = 0,
+    tell: Callable[[float, str], None] | None = None,
+) -> dict[str, Any]:
     """Index the sessions, ask the questions, and see what the budgets hold.
 
     Args:
@@ -82,6 +89,7 @@ def run_recall_memaware(data: Path, questions: Path, *, embedder: Embedder | Non
         questions: a JSON list with `question`, `answer`, `answer_session_ids`, `difficulty`.
         embedder: for search by meaning; none, keywords alone serve.
         seed: of the random control.
+        tell: called before the sessions are indexed, and after each question, with the share done and what is done.
 
     Returns:
         For each budget (3,000 and 10,000 tokens, headings counted, estimated): `hit_*` (a session of
@@ -103,11 +111,13 @@ def run_recall_memaware(data: Path, questions: Path, *, embedder: Embedder | Non
     asked = _questions(questions)
     talks = {str(number): Talk(id=str(number), day=one.day, turns=one.user, replies=one.assistant) for number, one in enumerate(sessions)}
     turns, whole = InMemorySearch(embedder), InMemorySearch(embedder, vector_weight=VECTOR_SHARE)
+    if tell is not None:
+        tell(0.0, f"indexing {len(sessions):,} sessions")
     notes = dict.fromkeys((index_talks(turns, whole, _SCOPE, list(talks.values())),))
     dice = random.Random(seed)
     tallies: dict[str, list[dict[str, float]]] = defaultdict(list)
-    for one in asked:
-        wanted = {number for number, session in enumerate(sessions) if session.id in one.sessions}
+    for number, one in enumerate(asked, 1):
+        wanted = {place for place, session in enumerate(sessions) if session.id in one.sessions}
         found, note = remember(turns, whole, _SCOPE, one.question, talk=talks.__getitem__)
         notes[note] = None
         figures: dict[str, float] = {}
@@ -118,6 +128,8 @@ def run_recall_memaware(data: Path, questions: Path, *, embedder: Embedder | Non
             figures[f"answered_{name}"] = _says([said for said in recalled if said.session in wanted], one.answer)
             figures[f"random_{name}"] = _hit(_drawn(sessions, budget, dice), wanted)
         tallies[one.difficulty].append(figures)
+        if tell is not None:
+            tell(number / len(asked), f"{number:,} of {len(asked):,} questions")
     every = [figures for some in tallies.values() for figures in some]
     return {
         "questions": len(every),

@@ -15,15 +15,13 @@ from typing import Protocol
 
 from tenure.errors import EmbeddingFailed, MissingExtra, SettingError
 from tenure.ports import Embedder
+from tenure.settings import EMBEDDERS, NO_EMBEDDER
 from tenure.vectors import unit
 
 LONGEST_TEXT = 2_000
 """Characters of a text that are embedded. Models see 128 to 512 tokens; one of them takes 103 s for 100,000 characters."""
 
-NO_EMBEDDER = "none"
-"""The name that asks for keyword search alone."""
-
-DEFAULT = "use-multilingual-v3"
+DEFAULT = EMBEDDERS[0]
 """The embedder that is used where its extra is installed: 16 languages, pure numpy, on every platform."""
 
 _UNFIT = str.maketrans({"\x00": " ", **{chr(code): "\ufffd" for code in range(0xD800, 0xE000)}})
