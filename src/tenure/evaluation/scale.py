@@ -106,7 +106,7 @@ def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
         book.set("context.counter", Estimate.name)
         for number in range(TIMES):  # what follows meets a playbook that was changed since it was filled
             book.apply(_ten_operations(number, ids, texts, dice))
-        book.context(texts.lesson())
+        core = book.context(texts.lesson()).core
         contexts = [_taken(lambda: book.context(texts.question())) for _ in range(TIMES)]
         checks: list[Taken] = []
         for _ in range(TIMES):
@@ -116,10 +116,9 @@ def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
         renders: list[Taken] = []
         for _ in range(TIMES):
             book.apply([Tally(dice.choice(ids), helpful=1)])
+            if core is None:
+                break
             with book.store.reading(book.scope) as reading:
-                core = reading.core()
-                if core is None:
-                    break
                 known = {line.id for line in (*core.lines, *core.tail)}
                 renders.append(_taken(lambda: render_lessons(list(reading.named(known).values()), core)))  # noqa: B023
         refined = [_taken(lambda: book.refine(dry_run=True)) for _ in range(3 if size <= 10_000 else 1)]
