@@ -9,6 +9,15 @@ from tenure import Add, Delta, Evidence, Retire, Run, Task
 from tenure.stores.migrations import HEAD
 from tenure.stores.sqlite import open_sqlite
 
+OLD_TEXTS = """
+ALTER TABLE ledger_texts RENAME TO newer;
+CREATE TABLE ledger_texts (tenant TEXT NOT NULL, scope TEXT NOT NULL, digest TEXT NOT NULL, version INTEGER NOT NULL, salt TEXT NOT NULL,
+    text TEXT NOT NULL, CONSTRAINT pk_ledger_texts PRIMARY KEY (tenant, scope, digest));
+INSERT INTO ledger_texts SELECT tenant, scope, digest, version, salt, text FROM newer ORDER BY digest;
+DROP TABLE newer;
+CREATE INDEX ix_ledger_texts_tenant_scope_version ON ledger_texts (tenant, scope, version);
+"""
+
 
 def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'book.db'}"
@@ -20,7 +29,9 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
         before = dict(look.sizes())
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    connection.executescript("DROP TABLE sizes; DROP INDEX ix_lessons_support; UPDATE alembic_version SET version_num = '0002';")
+    connection.executescript(
+        OLD_TEXTS + "DROP TABLE sizes; DROP INDEX ix_lessons_support; UPDATE alembic_version SET version_num = '0002';"
+    )
     connection.close()
     store = open_sqlite(url)
     with store.reading("local/a") as look:
@@ -72,6 +83,7 @@ def test_words_and_identifiers_are_indexed_anew_from_the_rows_of_an_earlier_sche
     before = seen()
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
+    connection.executescript(OLD_TEXTS)
     held = "SELECT rowid, * FROM {}_words ORDER BY rowid"
     rows = [connection.execute(held.format(table)).fetchall() for table in ("lessons", "runs")]
     connection.executescript(OLD_WORDS)
@@ -81,4 +93,38 @@ def test_words_and_identifiers_are_indexed_anew_from_the_rows_of_an_earlier_sche
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
     assert [connection.execute(held.format(table)).fetchall() for table in ("lessons", "runs")] == rows
+    connection.close()
+
+
+def test_texts_of_the_ledger_are_kept_under_their_version_with_every_byte_of_an_earlier_schema(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'book.db'}"
+    store = open_sqlite(url)
+    for number, scope in enumerate(("local/a", "local/b")):
+        for delta in range(3):
+            with store.writing(scope) as work:
+                work.admit(Delta(f"{number}{delta}", [Add("s", f"text {place} of {delta}\n汇率 \x01") for place in range(4)]))
+
+    def seen() -> list[object]:
+        found: list[object] = []
+        for scope in ("local/a", "local/b"):
+            with store.reading(scope) as look:
+                assert look.verify_ledger() == []
+                found.append((look.ledger(), look.ledger(after=1, limit=1)))
+        return found
+
+    before = seen()
+    store.close()
+    every = "SELECT tenant, scope, version, digest, salt, text FROM ledger_texts ORDER BY digest"
+    of_texts = "SELECT name, sql FROM sqlite_master WHERE tbl_name = 'ledger_texts'"
+    connection = sqlite3.connect(tmp_path / "book.db")
+    rows, made = connection.execute(every).fetchall(), connection.execute(of_texts).fetchall()
+    connection.executescript(OLD_TEXTS + OLD_WORDS)
+    connection.close()
+    store = open_sqlite(url)
+    assert seen() == before
+    store.close()
+    connection = sqlite3.connect(tmp_path / "book.db")
+    assert connection.execute(every).fetchall() == rows
+    assert connection.execute(of_texts).fetchall() == made, "an upgraded file has the same tables as a new one"
+    assert [name for name, _ in made] == ["ledger_texts", "sqlite_autoindex_ledger_texts_1"]
     connection.close()

@@ -69,7 +69,7 @@ def run_recall_locomo(
                     f"conversation {number + 1} of {len(samples)}, {len(tallies):,} questions asked",
                 )
             category = asked.fields().get("category")
-            if category not in ANSWERABLE:
+            if not isinstance(category, int) or category not in ANSWERABLE:
                 continue
             wanted = _evidence(asked) & known
             if not wanted:
