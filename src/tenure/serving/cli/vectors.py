@@ -77,6 +77,6 @@ def said_of(standing: Standing, request: Request) -> str:
     """The standing as a sentence, with what to type where something is missing."""
     have = f"{standing.model}: {counted(standing.embedded, 'vector')}"
     if standing.missing:
-        before = f", {counted(standing.others, 'vector')} of another embedder" if standing.others else ""
+        before = f", {counted(standing.others, 'vector')} of another embedder or dimension" if standing.others else ""
         have += f", {counted(standing.missing, 'text')} without one{before}. Make them: {request.command('embed')}"
     return have
