@@ -62,12 +62,12 @@ def run_recurrence(
         0 to 1, or none where there was nothing to count.
 
     Raises:
-        UserError: the file holds no runs.
+        UserError: no run in the file can be read.
     """
     report = ReadReport()
     runs = _in_order(read_runs(data, report=report))
     if not runs:
-        why = f": it {report.unreadable[0].reason}" if report.unreadable else ""
+        why = f" ({report.unreadable[0].reason})" if report.unreadable else ""
         raise UserError(f"'{data}' holds no runs that can be read{why}. Name a log that tenure learn reads.")
     began = time.perf_counter()
     tally, seen, cured = _Tally(), set[str](), set[str]()
