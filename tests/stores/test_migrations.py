@@ -56,7 +56,21 @@ UPDATE alembic_version SET version_num = '0003';
 
 def test_words_and_identifiers_are_indexed_anew_from_the_rows_of_an_earlier_schema(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'book.db'}"
-    questions = ("C++", "Zurich", "umbrellas", "汇率", "dunning letters", "--force", "retired", "theirs")
+    questions = (
+        "C++",
+        "Zurich",
+        "umbrellas",
+        "汇率",
+        "dunning letters",
+        "--force",
+        "retired",
+        "theirs",
+        "汇",
+        "चालान",
+        "databases",
+        "🚀",
+        "שלום",
+    )
     store = open_sqlite(url)
     for number in range(2):
         scope = f"local/{number}"
@@ -68,7 +82,7 @@ def test_words_and_identifiers_are_indexed_anew_from_the_rows_of_an_earlier_sche
                     f"0{number}",
                     [
                         Add("s", "Build the C++ part", id="a-1", evidence=(Evidence(run="r1", step=3), Evidence(run="gone"))),
-                        Add("s", "Parcels for Zürich", id="a-2", applies_when="umbrellas", avoid="多币种发票"),
+                        Add("s", "Parcels for Zürich", id="a-2", applies_when="umbrellas, databases 🚀", avoid="多币种发票 चालान שָׁלוֹם"),
                         Add("s", "retired", id="a-3"),
                         *([Add("s", "theirs", id="a-4")] if number else []),
                     ],
@@ -76,11 +90,12 @@ def test_words_and_identifiers_are_indexed_anew_from_the_rows_of_an_earlier_sche
             )
             work.admit(Delta(f"1{number}", [Retire("a-3")]))
 
-    def seen() -> list[object]:
+    def seen() -> list[tuple[object, object]]:
         with store.reading("local/0") as look:
             return [(look.search(one, limit=9), look.cases_like(one, limit=9)) for one in questions]
 
     before = seen()
+    assert [one for one, (lessons, cases) in zip(questions, before, strict=True) if not lessons and not cases] == ["retired", "theirs"]
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
     connection.executescript(OLD_TEXTS)

@@ -14,7 +14,7 @@ from tenure.fusion import ASIDE_WEIGHT, VECTOR_WEIGHT, Candidate, Scored, fuse, 
 from tenure.ports import Embedder, Passage, PassageHit
 from tenure.ranking import STOP_WORDS
 from tenure.stores.vectors import pack
-from tenure.terms import REQUEST_WORDS, Question, identifiers, question, search_words, shown, stem
+from tenure.terms import REQUEST_WORDS, Question, identifiers, indexed_words, length, question, shown, stem
 from tenure.vectors import checked
 
 CANDIDATES_PER_HIT, FEWEST_CANDIDATES = 4, 400
@@ -52,7 +52,7 @@ class Indexed:
     @property
     def length(self) -> float:
         """Words, those of the aside counted less."""
-        return len(self.said) + ASIDE_WEIGHT * len(self.aside)
+        return length(" ".join(self.said)) + ASIDE_WEIGHT * length(" ".join(self.aside))
 
 
 def indexed(passage: Passage) -> Indexed:
@@ -61,8 +61,8 @@ def indexed(passage: Passage) -> Indexed:
         id=storable(passage.id),
         group=storable(passage.group),
         place=passage.place,
-        said=tuple(search_words(passage.text)),
-        aside=tuple(search_words(passage.aside)),
+        said=tuple(indexed_words(passage.text)),
+        aside=tuple(indexed_words(passage.aside)),
         marks=tuple(dict.fromkeys((*identifiers(passage.text), *identifiers(passage.aside)))),
     )
 
@@ -181,8 +181,8 @@ def _find(shelf: Shelf, asked: Question, limit: int, smooth: bool, meaning: Mean
                 group=one.group,
                 place=one.place,
                 score=found.score,
-                words=tuple(word for stem_, word in by_stem.items() if counted.counts.get(stem_)),
-                related=tuple(spoken[root] for root in kin if counted.counts.get(root)),
+                words=tuple(shown(word) for stem_, word in by_stem.items() if counted.counts.get(stem_)),
+                related=tuple(shown(spoken[root]) for root in kin if counted.counts.get(root)),
                 identifiers=tuple(shown(mark) for mark in asked.identifiers if mark in one.marks),
                 cosine=counted.cosine,
                 lent=found.neighbours,
@@ -226,8 +226,8 @@ def _related(
 
 
 def _tells(root: str) -> bool:
-    """Whether a stem may say what a text is about: no figure, no letters alone, none of the words that say little."""
-    return not root.isdigit() and (len(root) > 2 or not root.isascii()) and root not in _SAYS_LITTLE
+    """Whether a stem may say what a text is about: no figure, no characters alone, none of the words that say little."""
+    return not root.isdigit() and (len(root) > 2 or not root.isascii()) and length(root) > 0 and root not in _SAYS_LITTLE
 
 
 _SAYS_LITTLE = frozenset(stem(word) for word in STOP_WORDS | REQUEST_WORDS)

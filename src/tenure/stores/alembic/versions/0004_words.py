@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from tenure.terms import identifiers, search_words
+from tenure.terms import identifiers, indexed_words
 
 revision = "0004"
 down_revision = "0003"
@@ -110,7 +110,7 @@ def _lessons(connection: sa.Connection) -> Iterator[dict[str, object]]:
 
 
 def _words(text: str) -> str:
-    return " ".join(search_words(text))
+    return " ".join(indexed_words(text))
 
 
 def _marks(text: str) -> str:
