@@ -4,6 +4,8 @@
 its rules were mended: of 83 pairs eight were merged on the first run; four of those are mended, one said the same in
 fact, and three are idioms of one word ("pick the lock", "get the joke", "call the user" by telephone) that stand in no list here.
 `OPPOSITES_UNSEEN_AFTERWARDS` was written when that was mended: 80 pairs, none merged on the first run.
+`OPPOSITES_THIRD` went for clauses without a relative word ("the items users add if they cancel"): of 73 pairs 17 were
+merged on the first run; 11 are mended, the six others say the same by the rules of this set and were left out.
 `SAME_IN_KINDS` is what the rules against them must leave together.
 """
 
@@ -335,6 +337,81 @@ OPPOSITES_UNSEEN_AFTERWARDS: tuple[Pair, ...] = labelled(
     Share with the team only. | Share with the team.
     Print both sides. | Print one side.
     Stop the timer when you start the test. | Start the timer when you stop the test.
+    """,
+)
+
+OPPOSITES_THIRD: tuple[Pair, ...] = labelled(
+    "third set",
+    False,
+    """
+    Delete rows. | Delete rows. This prevents failed audits.
+    Make sure the door is locked. | Ensure the door gets locked.
+    Users never pay twice. | Users do not pay twice.
+    Check the fee if you pay. | If you pay, check the fee.
+    Show files newer when you sort. | When you sort, show files newer.
+    Choose seats near Ann when you book. | When you book, choose seats near Ann.
+    Cancel trips planned if it rains. | If it rains, cancel trips planned.
+    Cancel trips if they fly when it rains. | When it rains, cancel trips if they fly.
+    Give users a code to enter when they log in. | When they log in, give users a code to enter.
+    Email the person who called before paying the fee. | Before paying the fee, email the person who called.
+    Use the key Ann gave you before leaving the house. | Before leaving the house, use the key Ann gave you.
+    Count the people we fired before hiring a cook. | Before hiring a cook, count the people we fired.
+    Print the page Ann saw before closing the app. | Before closing the app, print the page Ann saw.
+    Answer questions users ask when they pay. | When they pay, answer questions users ask.
+    Remove items users add if they cancel. | If they cancel, remove items users add.
+    Use the price you see when you book. | When you book, use the price you see.
+    Repeat what Ann says if it rains. | If it rains, repeat what Ann says.
+    Return the value f has when x is 0. | When x is 0, return the value f has.
+    Do the job Bob did before using the tool. | Before using the tool, do the job Bob did.
+    Choose the best of the two. | Choose the best two.
+    Use the two of us. | Use two of us.
+    Delete the last. | Delete last.
+    Come first. | Come the first.
+    Use any of a few keys. | Use any of few keys.
+    Sort by the second. | Sort by second.
+    Log out every one. | Log out everyone.
+    Pay each of them 5 EUR. | Pay them 5 EUR.
+    Choose a or b. | Choose b.
+    Open the file, not the folder. | Open the folder, not the file.
+    Avoid tools that retry. | Avoid no tools that retry.
+    Do not only retry. | Do not retry.
+    Don't ever retry. | Ever retry.
+    Tell users to not pay. | Tell users not to pay.
+    Let it not fail. | Let it fail.
+    The app does not fail. | The app doesn't always fail.
+    Begin with 1. | Start with 2.
+    Get 5 of them. | Obtain 6 of them.
+    Wait for a min. | Wait for the min.
+    Use the larger. | Use the largest.
+    Read more docs. | Read most docs.
+    Get in. | Get out.
+    Return no rows. | Return "no" rows.
+    Type `5`. | Type 5.
+    Enter ‘ok’. | Enter ok.
+    Use 1,000 or 2,000 for the limit. | Use 1000 or 200 for the limit.
+    Zahle 1,500 EUR und call the bank. | Zahle 1500 EUR und call the bank.
+    Kaufe 2,500 to. | Kaufe 2500 to.
+    Overweging: 1,500 is de limiet. | Overweging: 1500 is de limiet.
+    Le total is 1,500. | Le total is 1500.
+    Use `a,b`. | Use `ab`.
+    请领导审批。 | 领导审批。
+    请购买保险。 | 购买保险单。
+    务必不退款。 | 不必退款。
+    必须之物要清单。 | 之物要清单。
+    请问客户。 | 问客户。
+    不得不退款。 | 不得退款。
+    未必退款。 | 必退款。
+    先请客户付款。 | 先客户付款。
+    若失败则重试。 | 若成功则重试。
+    仅退款。 | 不仅退款。
+    Nicht nur Ann zahlt. | Nur Ann zahlt.
+    Zahle erst, dann prüfe. | Prüfe erst, dann zahle.
+    Kaum jemand zahlt. | Jemand zahlt.
+    Zahle bitte. | Zahle nicht bitte.
+    Bitte bitte nicht. | Bitte nicht zahlen.
+    Storniere, falls er zahlt. | Storniere, falls er nicht zahlt.
+    Das Tool löscht. | Das Tool löscht nicht.
+    Keep songs Ann likes when the list is full. | When the list is full, keep songs Ann likes.
     """,
 )
 

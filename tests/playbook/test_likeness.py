@@ -17,7 +17,7 @@ from tenure.playbook.refine import plan_refinement
 from tenure.playbook.wording import wording
 from tests.playbook.later_pairs import LATER_PAIRS, OPPOSITES_AFTERWARDS, OPPOSITES_FROM_RULES, STILL_THE_SAME
 from tests.playbook.likeness_pairs import FROM_TASKS, PAIRS, Pair
-from tests.playbook.opposite_pairs import OPPOSITES_IN_KINDS, OPPOSITES_UNSEEN, OPPOSITES_UNSEEN_AFTERWARDS, SAME_IN_KINDS
+from tests.playbook.opposite_pairs import OPPOSITES_IN_KINDS, OPPOSITES_THIRD, OPPOSITES_UNSEEN, OPPOSITES_UNSEEN_AFTERWARDS, SAME_IN_KINDS
 from tests.playbook.opposites import DIFFERENT, EQUAL
 from tests.strategies import fold, texts
 
@@ -47,6 +47,7 @@ ALL_PAIRS = (
     *OPPOSITES_IN_KINDS,
     *OPPOSITES_UNSEEN,
     *OPPOSITES_UNSEEN_AFTERWARDS,
+    *OPPOSITES_THIRD,
 )
 
 

@@ -163,6 +163,9 @@ THEN_IS_A_TIME = frozenset("since until till by from before after only even just
 VERB_AFTER = frozenset("to and or then §not before after when while if".split())
 """Words after which a verb can stand; after the first of a pair, `axios or fetch`, only if it takes an object."""
 
+FINITE = frozenset("is are was were has have had do does did can could must should will would may might".split())
+"""Verbs that make a clause of the words before them."""
+
 DETERMINERS = frozenset("the a an all every each its their your this that these those".split())
 
 SHORT_NAMES = frozenset("dir env doc docs info app spec func config".split())

@@ -20,27 +20,22 @@ from tenure.playbook.lessons import normalised
 from tenure.playbook.word_lists import (
     ANTONYMS,
     ARTICLE_TELLS,
-    ASKING,
     CJK_ANTONYMS,
     CJK_BEGIN_A_WORD,
     CJK_DROPPED,
     CJK_NEGATIONS,
-    CLAUSE_OPENERS,
     COMPARISONS,
     CONDITIONS,
     DETERMINERS,
     DROPPED,
+    FINITE,
     FUNCTION_WORDS,
     GERUND_AFTER,
     LETTER_NOUNS,
-    LIST_OPENERS,
-    MAY_HOLD_IT,
     NAMING,
     NEGATIONS,
     NUMBERS,
-    PARTICIPLES,
     PHRASES,
-    PRONOUNS,
     QUANTIFIERS,
     SHORT_NAMES,
     SHORT_UNITS,
@@ -48,12 +43,11 @@ from tenure.playbook.word_lists import (
     SYNONYMS,
     THEN_IS_A_TIME,
     TICKED,
-    TIMES,
     UNITS,
     VERB_AFTER,
     VERBS,
-    WISHING,
 )
+from tenure.playbook.word_order import MOVING, Word, sorted_lists, split_off
 from tenure.ranking import words
 
 FACTS = ("number", "name", "negation", "comparison", "opposite", "quantity", "condition")
@@ -66,7 +60,11 @@ _MARKS = frozenset("!！.,;:。，；：、?？")
 _QUOTED = re.compile(r"""([`'"])([^\s`'"]+)\1|[“«‘]([^\s“”«»‘’]+)[”»’]""")
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if chr(code) not in "！，；：？。"}
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+")
-_ENGLISH = frozenset("the and of with from than when if not before after each every once is are per between more least to for".split())
+_ENGLISH = frozenset("the and from with than when if not before after each every once are between".split())
+_NOT_ENGLISH = frozenset(
+    """und oder der die das ist zu zur zum für mit von den dem nicht ein eine einen le la les un une el los las de des du di il lo het een
+    van en y e o que por para con et ou och og""".split()
+)
 _WITH_UNIT = re.compile(r"(\d+(?:\.\d+)?)(%|[a-z]+)")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CJK_SENTENCE = re.compile(r"(?<=[。！？；，、])(?=[^\s])")
@@ -76,27 +74,6 @@ KNOWN_WORDS = 8_192
 
 KNOWN_CHARACTERS = 32
 """Longest word that is remembered, so that what is remembered stays small whatever is read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word of a normal form.
-
-    Attributes:
-        said: the word as it counts.
-        fact: what kind of fact it is (see `FACTS`); empty for an ordinary word.
-        mark: the mark that followed it, or an empty text.
-        ordinary: whether it says what the statement is about: no fact, no function word, and written with spaces around.
-        looked_into: whether there is more to it than itself: it is a fact, or written without spaces around.
-        acts: whether what follows, or it itself, was written as a verb: "before you call", "before calling".
-    """
-
-    said: str
-    fact: str = ""
-    mark: str = ""
-    ordinary: bool = False
-    looked_into: bool = False
-    acts: bool = False
 
 
 class Written(NamedTuple):
@@ -153,8 +130,8 @@ def wording(text: str) -> Wording:
     facts: dict[str, list[str]] = {}
     for sentence in _sentences(text):
         said = [word.said for word in sentence]
-        if not _MOVING.isdisjoint(said):
-            main, conditions = _split(_sorted_lists(sentence))
+        if not MOVING.isdisjoint(said):
+            main, conditions = split_off(sorted_lists(sentence))
             said = [word.said for word in main] + [part for clause in conditions for part in ("§if", *clause)]
             for clause in conditions:
                 facts.setdefault("condition", []).append(" ".join(clause))
@@ -214,9 +191,13 @@ def _read(text: str) -> list[Written]:
             read[-1:] = _asked(read[-1:], written[-1])
         read += parts
     # "1,500 EUR" may be one and a half; it is a thousand and more only where the words are English.
-    if "," in plain_text and any(_GROUPED.fullmatch(one.word) for one in read) and any(one.word in _ENGLISH for one in read):
+    if "," in plain_text and any(_GROUPED.fullmatch(one.word) for one in read) and _is_english({one.word for one in read}):
         read = [one._replace(word=one.word.replace(",", "")) if _GROUPED.fullmatch(one.word) else one for one in read]
     return read
+
+
+def _is_english(said: set[str]) -> bool:
+    return not _ENGLISH.isdisjoint(said) and _NOT_ENGLISH.isdisjoint(said)
 
 
 def _read_word(written: str, begins: bool) -> tuple[Sequence[Written], bool]:
@@ -236,7 +217,8 @@ def _read_word(written: str, begins: bool) -> tuple[Sequence[Written], bool]:
         parts = [(f'"{value}"' if value.isalnum() else value, mark, False)]
     elif not word.isascii() and _CJK.match(word):
         for dropped in CJK_DROPPED:
-            if word.startswith(dropped) and not (dropped == "请" and word[1:].startswith(CJK_BEGIN_A_WORD)):
+            goes_on = {"请": CJK_BEGIN_A_WORD, "必须": ("之", "品", "的")}.get(dropped, ())
+            if word.startswith(dropped) and not word[len(dropped) :].startswith(goes_on):
                 word = word.removeprefix(dropped)
         parts = [(word, mark, False)] if word else []
     else:
@@ -289,9 +271,6 @@ def _parts(word: str, mark: str) -> list[tuple[str, str, bool]]:
 _DENYING = {*NEGATIONS, *(word for word, said in SYNONYMS.items() if said == "§not")}
 _TURNING = frozenset(("a", "an", *STRESSED, *DROPPED, *UNITS, *PHRASES, *VERBS, *SYNONYMS, *SHORT_NAMES, *_DENYING, *CONDITIONS))
 """Plain words whose reading depends on more than whether a gerund may follow, or which turn how others are read."""
-
-_MOVING = CONDITIONS | LIST_OPENERS
-"""Words that begin what may stand in another order."""
 
 
 def _rewritten(read: Sequence[Written]) -> list[Word]:
@@ -394,14 +373,11 @@ def _commands(word: str, begins: bool, rest: Sequence[Written]) -> bool:
 
 def _has_verb(rest: Sequence[Written]) -> bool:
     for one in rest:
-        if one.word in _FINITE:
+        if one.word in FINITE:
             return True
         if one.mark or one.word in CONDITIONS:
             return False
     return False
-
-
-_FINITE = frozenset("is are was were has have had do does did can could must should will would may might".split())
 
 
 def _ends_measure(following: str) -> bool:
@@ -517,77 +493,3 @@ def _fact(word: str, plain: bool) -> str:
     else:
         fact = ""
     return fact
-
-
-# -- what may stand in another order -----------------------------------------------------------------
-
-
-def _split(sentence: Sequence[Word]) -> tuple[list[Word], list[tuple[str, ...]]]:
-    """A sentence without its condition and this, at whichever end it stands; with several, their places count.
-
-    So does the place where the condition may belong to a part of the sentence: then it stays what it was.
-    """
-    main, front = list(sentence), tuple[str, ...]()
-    if main and main[0].said in CONDITIONS:
-        end = next((place for place, word in enumerate(main) if word.mark in (",", "，")), None)
-        if end is not None and end + 1 < len(main):
-            front = tuple(word.said for word in main[: end + 1])
-            main = main[end + 1 :]
-    start = next(
-        (place for place in range(1, len(main) - 1) if main[place].said in CONDITIONS and main[place - 1].said not in _BINDS_CONDITION),
-        None,
-    )
-    back = tuple(word.said for word in main[start:]) if start is not None else ()
-    main = main[:start]
-    if front and back:
-        return main, [front, ("§then", *back)]
-    opener, *rest = sentence[-len(back) :] if back else sentence[: len(front)] if front else sentence[:1]
-    if back and any(word.mark in (",", "，") for word in sentence[-len(back) : -1]):
-        back = ("§last", *back)  # "stop if it fails, log it"
-    movable = not main or _is_whole(main, opener, rest)
-    if back and any(said in CONDITIONS for said in back[1:]):
-        movable = False
-    clause = front or back
-    return main, [clause if movable or back else ("§first", *clause)] if clause else []
-
-
-def _is_whole(main: Sequence[Word], opener: Word, rest: Sequence[Word]) -> bool:
-    """Whether a condition at the end of a clause can belong to nothing but the whole of it."""
-    said = [word.said for word in main]
-    if not MAY_HOLD_IT.isdisjoint(said) or not PARTICIPLES.isdisjoint(said[1:]):
-        return False
-    if any(one.endswith(("ed", "ing")) for one in said[1:]):  # "orders placed by Ann before Friday"
-        return False
-    if opener.said in CLAUSE_OPENERS:
-        asks = any(one in ASKING and said[place + 1 : place + 2] != ["for"] for place, one in enumerate(said))
-        return not asks and said[-1] not in TIMES
-    return WISHING.isdisjoint(said) and (opener.acts or said[-1] in PRONOUNS or (len(rest) > 1 and rest[0].acts and not rest[0].mark))
-
-
-_BINDS_CONDITION = frozenset(("only", "even", "except", "§not", "and", "or", "but", "than", "just", "right", "long", "soon"))
-
-
-def _sorted_lists(sentence: list[Word]) -> list[Word]:
-    """Single words listed after "including" and its like, in one order."""
-    done = list(sentence)
-    for start, opener in enumerate(sentence):
-        if opener.said not in LIST_OPENERS:
-            continue
-        places: list[int] = []
-        place = start + 1
-        while place < len(sentence):
-            places.append(place)
-            following = sentence[place + 1].said if place + 1 < len(sentence) else ""
-            if following in ("and", "or") and place + 2 < len(sentence):
-                # "Including tax and net total": its last word belongs to both or to one.
-                ends = opener.said in ("both", "either") or place + 2 == len(sentence) - 1 or sentence[place + 2].mark
-                places = [*places, place + 2] if ends else []
-                break
-            if sentence[place].mark not in (",", "、"):
-                places = []
-                break
-            place += 1
-        if len(places) > 1:
-            for place, word in zip(places, sorted((sentence[one] for one in places), key=lambda word: word.said), strict=True):
-                done[place] = Word(word.said, word.fact, sentence[place].mark)
-    return done
