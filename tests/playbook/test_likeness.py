@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 
 from tenure import Add, Bounds, Delta, Evidence, Lesson, Playbook, Tally
+from tenure.playbook import wording as reading
 from tenure.playbook.likeness import COMMON, FAMILY, compare, conflicts, read
 from tenure.playbook.refine import plan_refinement
 from tenure.playbook.wording import wording
@@ -202,3 +203,12 @@ def test_the_cost_of_finding_alike_lessons_does_not_grow_with_the_square() -> No
         plan_refinement(some, NO_BOUNDS)
         taken.append(time.process_time() - began)
     assert taken[1] < 4 * taken[0] * 3
+
+
+def test_a_plain_word_that_is_read_once_says_what_it_would_say_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [text for pair in (*ALL_PAIRS, *SAME_IN_KINDS) for text in (pair.one, pair.other)]
+    once = [wording.__wrapped__(text) for text in said]
+    written = {one.word for text in said for one in reading._read(text)}
+    monkeypatch.setattr(reading, "_read_short", reading._read_word)
+    monkeypatch.setattr(reading, "_TURNING", reading._TURNING | written | {word.lower() for word in written})
+    assert [text for text, form in zip(said, once, strict=True) if wording.__wrapped__(text) != form] == []

@@ -315,7 +315,7 @@ def _rewritten(read: Sequence[Written]) -> list[Word]:
                 found += _article(word, read, place)
                 before, broken = "the", False
             continue
-        if plain and before in GERUND_AFTER and found[-1].acts:  # "before you check"
+        if plain and before in GERUND_AFTER and before != "§not" and (found[-1].acts or _is_gerund(word)):  # "before you check"
             word = _put(word, before, following, broken, True, found, read[place : place + 8])
             found.append(_acting(_word(word, mark, True)))
             before, broken = word, bool(mark)
@@ -456,10 +456,14 @@ def _word(word: str, mark: str, plain: bool) -> Word:
     return Word(intern(word), fact, mark, not fact and not run and word not in FUNCTION_WORDS, bool(fact) or run)
 
 
+def _is_gerund(word: str) -> bool:
+    return word.endswith("ing") and word not in _NO_GERUNDS
+
+
 def _gerund(word: str, mark: str) -> Word:
     """What a word says behind one that a gerund may follow."""
     said = _word(_form(word, True), mark, True)
-    return replace(said, acts=True) if word.endswith("ing") and word not in _NO_GERUNDS else said
+    return replace(said, acts=True) if _is_gerund(word) else said
 
 
 _NO_GERUNDS = frozenset("morning evening spring thing nothing anything everything something king ring string meeting building".split())
