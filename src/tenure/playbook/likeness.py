@@ -3,7 +3,7 @@
 Likeness of words alone is no ground for a merge: "at most 3 times" and "at most 5 times" share nearly
 all of theirs. Two lessons are the same only if their normal forms are (see `wording`), with equal
 figures, names, negations, comparisons and conditions, or if one holds every sentence of the other
-and what it adds limits nothing. Two that share nearly all ordinary words and differ in a fact are a
+and adds only what that is good for, in one of a few closed forms. Two that share nearly all ordinary words and differ in a fact are a
 conflict, for a person to look at.
 
 No pair is looked at that shares no rare word: equal forms meet by their key, alike ones by prefix
@@ -50,13 +50,16 @@ _NAMES = {
     "quantity": "how many or how strictly",
     "condition": "the condition",
 }
-_LIMITING = re.compile(r"^(only|except|but|however|instead|otherwise|unless|although|though|still|this|that|it|they|those|these)$")
-
-_UNDOES = frozenset(
-    """exempt excluded excepted rarely seldom stop undo revert wrong outdated obsolete deprecated apart aside besides rather but untrue
-    mistaken superseded replaced former formerly once""".split()
+_GOOD = "right|correct|consistent|short|clear|readable|stable|reliable|reproducible"
+_PURPOSES = re.compile(
+    "this (?:"
+    "(?:prevents|avoids) (?:errors|mistakes|failures|duplicates|confusion|(?:wrong|incorrect|duplicate|failed) [a-z]+)"
+    "|helps (?:readers|reviewers|users|customers|auditors|support|debugging|maintenance)"
+    f"|(?:keeps|makes) [a-z]+ (?:{_GOOD})"
+    f"|(?:ensures|guarantees) (?:{_GOOD}) [a-z]+"
+    "|saves (?:time|tokens|money|effort|calls)"
+    ")"
 )
-_WHOLE = frozenset("is are was were it its they there".split())
 
 Relation = Literal["same", "conflict", "unlike"]
 
@@ -187,19 +190,18 @@ def adds_only(longer: Wording, shorter: Wording) -> Sequence[tuple[str, ...]]:
             rest.append(sentence)
     if wanted or not shorter.sentences or not rest:
         return ()
-    if longer.facts != shorter.facts:
+    # "Do not skip tests. This saves time.": what is denied, or the denial?
+    if longer.facts != shorter.facts or shorter.of_kind("negation"):
         return ()
     return rest if all(map(_explains, rest)) else ()
 
 
 def _explains(sentence: tuple[str, ...]) -> bool:
-    """Whether a sentence only says why, or what the one before it is good for.
+    """Whether a sentence says nothing but what the one before it is good for, in one of a few closed forms.
 
-    It has to be a whole English one: what "On weekends." or a sentence in another language does is not known.
+    What any other sentence does to the one before is not known: "Caching is forbidden." and "Pages are small." have one form.
     """
-    if sentence[0] in ("this", "it") and len(sentence) > 1:
-        return sentence[1] in ("ensures", "prevents", "helps", "keeps", "saves", "gives", "avoids")
-    return not _LIMITING.match(sentence[0]) and not _UNDOES.intersection(sentence) and bool(_WHOLE.intersection(sentence))
+    return bool(_PURPOSES.fullmatch(" ".join(sentence)))
 
 
 def share_a_task(one: Lesson, other: Lesson, tasks: SourceTasks) -> bool:
