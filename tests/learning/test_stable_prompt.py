@@ -9,6 +9,7 @@ import pytest
 
 from tenure import Add, Pin, Restore, Retire, Tally, Tenure, Update
 from tenure.evaluation.prompt_cache import Reuse
+from tenure.learning.upkeep import renew_prompt
 from tenure.playbook.render import TAIL_SHARE, Core
 from tenure.testing import CountingIds, SteppingClock
 from tests.learning.episodes import cured_run
@@ -146,3 +147,26 @@ def test_a_lesson_that_misled_leaves_the_core_at_once(book: Tenure) -> None:
     now, core = stable(book)
     assert misleading.text not in now
     assert core.tail == ()
+
+
+@pytest.mark.parametrize("budget", [6_000, 2_000, 1_200])
+def test_an_explicit_budget_has_a_core_of_its_own_that_counts_do_not_move(book: Tenure, budget: int) -> None:
+    grown(book, 60)
+    book.set("context.core_tokens", "600")
+    first = book.context("step red", budget=budget)
+    assert first.core is not None
+    for number in range(12):
+        book.apply([Tally(f"x-{(7 * number + one) % 60:03}", helpful=3, shown=3) for one in range(5)])
+        book.context("step red")  # one of the settings' size in between
+        again = book.context("step red", budget=budget)
+        assert again.core is not None
+        assert again.core.lines == first.core.lines
+
+
+def test_what_must_not_wait_renews_the_cores_of_every_size(book: Tenure) -> None:
+    grown(book, 60)
+    before = {budget: book.context("step red", budget=budget).core_size for budget in (1_200, 1_500, 8_000)}
+    assert len(set(before.values())) > 1
+    with book.store.writing(book.scope) as work:
+        renew_prompt(work, "a lesson was revoked")
+        assert all(core is not None and core.stale for core in map(work.core, before.values()))

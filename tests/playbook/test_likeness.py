@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from tenure import Add, Bounds, Delta, Evidence, Lesson, Playbook, Tally
-from tenure.playbook.likeness import COMMON, FAMILY, compare, conflicts, read
+from tenure.playbook.likeness import COMMON, FAMILY, compare, conflicts, difference, read
 from tenure.playbook.refine import plan_refinement
 from tenure.playbook.wording import wording
 from tests.playbook.later_pairs import LATER_PAIRS, OPPOSITES_AFTERWARDS, OPPOSITES_FROM_RULES, STILL_THE_SAME
@@ -191,3 +191,32 @@ def test_the_cost_of_finding_alike_lessons_does_not_grow_with_the_square() -> No
         plan_refinement(some, NO_BOUNDS)
         taken.append(time.process_time() - began)
     assert taken[1] < 4 * taken[0] * 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "wanted"),
+    [
+        (
+            "Verify each note: (1) All entries are preserved, (2) Only intended entries are changed",
+            "Verify each note: (1) Checking all entries are preserved, (2) Ensuring only intended entries are changed",
+            "how the points of their lists are put",
+        ),
+        ("Send the report to all on Friday evening", "Send the report to all on friday evening", "how a word is written ('Friday')"),
+        ("Open the note 'Playlist Songs' and read it", "Open the note and read it in the Playlist", "only one says 'Playlist Songs'"),
+        ("Ask the owner before the file is moved", "Ask only the owner before the file is moved", "only one says 'only'"),
+        ("Retry from 3 up to 5 times in a row", "Retry from 5 up to 3 times in a row", "('3 5' against '5 3')"),
+    ],
+)  # fmt: skip
+def test_a_conflict_names_what_only_one_of_them_says_and_not_what_both_say(one: str, other: str, wanted: str) -> None:
+    found = compare(said(one), said(other, "x-2"))
+    assert (found.relation, wanted in found.reason) == ("conflict", True), found.reason
+    assert "against none" not in found.reason
+
+
+@given(texts(), texts())
+def test_two_texts_that_differ_in_a_fact_always_get_a_reason(one: str, other: str) -> None:
+    a, b = read(said(one)), read(said(other, "x-2"))
+    differ = any(Counter(a.facts(kind)) != Counter(b.facts(kind)) for kind in ("number", "name", "negation", "quantity"))
+    reason = difference(a, b)
+    assert bool(reason) or not differ
+    assert not reason.endswith("differ in ")

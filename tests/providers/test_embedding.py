@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from tenure.errors import EmbeddingFailed, MissingExtra, SettingError, UserError
 from tenure.providers import embedding, local_models
-from tenure.providers.embedding import LOCAL, LocalEmbedder, guarded, open_embedder, unit
+from tenure.providers.embedding import LOCAL, LocalEmbedder, guarded, open_embedder
+from tenure.vectors import unit
 from tests.providers.embedding_server import embedding_server
 
 NAMES = sorted(LOCAL)

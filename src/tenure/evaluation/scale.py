@@ -37,14 +37,22 @@ _FUNCTION_WORDS = "the of to a in for is on with by from when before after and o
 _SYLLABLES = "ba co di fer gu lan mi nor pe qui ra sto tel u ven wi xa yor zu men tra li sen do".split()
 
 
-def run_scale(sizes: Sequence[int] = SIZES, *, seed: int = 0, out: Path | None = None, folder: Path | None = None) -> dict[str, Any]:
+def run_scale(
+    sizes: Sequence[int] = SIZES,
+    *,
+    seed: int = 0,
+    out: Path | None = None,
+    folder: Path | None = None,
+    tell: Callable[[float, str], None] | None = None,
+) -> dict[str, Any]:
     """Measure each size.
 
     Args:
         sizes: numbers of lessons.
         seed: of the made lessons.
-        out: a folder for a plot of each figure; none draws none.
+        out: a folder for a plot of each figure, which needs two sizes or more; none draws none.
         folder: where the databases are put while they are measured; none takes a temporary one.
+        tell: called before each size, with the share done and what is done.
 
     Returns:
         `bare_commit_ms` (one row with plain sqlite3 under the same settings), `peak_mb` (the most
@@ -61,7 +69,11 @@ def run_scale(sizes: Sequence[int] = SIZES, *, seed: int = 0, out: Path | None =
     before = _load()
     with tempfile.TemporaryDirectory(dir=folder) as where:
         bare = _median(bare_commits_ms(Path(where) / "bare.db"))
-        found = {str(size): _in_own_process("measure_size", size, seed, Path(where)) for size in sizes}
+        found: dict[str, dict[str, Any]] = {}
+        for place, size in enumerate(sizes):
+            if tell is not None:  # what a size takes follows its lessons, more or less
+                tell(sum(sizes[:place]) / max(1, sum(sizes)), f"measuring {size:,} lessons")
+            found[str(size)] = _in_own_process("measure_size", size, seed, Path(where))
         vectors = _in_own_process("measure_vectors", max(sizes, default=0), DIMENSION, Path(where))
     peaks = [one["peak_mb"] for one in found.values() if one["peak_mb"] is not None]
     result = {
@@ -77,6 +89,8 @@ def run_scale(sizes: Sequence[int] = SIZES, *, seed: int = 0, out: Path | None =
         from tenure.evaluation.plots import draw_scale
 
         result["plots"] = [str(path) for path in draw_scale(result, out)]
+        if not result["plots"]:
+            result["note"] = "no plots: a line needs two sizes or more, such as --sizes 1000,10000"
     return result
 
 

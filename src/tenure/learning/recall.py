@@ -119,6 +119,7 @@ class Context:
         why_cases: one entry per run.
         left_out: lessons that may matter for the task too and are not shown: there was no room, or a lesson shown says much the same.
         core: the core to keep for the next context; none if this budget had no room for one.
+        core_size: the size to keep it under; 0 for that of the settings.
         search: how what resembles the task was found, such as `keywords`, or `keywords and vectors of NAME`.
         counted_by: what counted the tokens, such as `estimate` or `o200k_base (tiktoken)`.
         notes: what did not work on the way, a sentence each.
@@ -133,6 +134,7 @@ class Context:
     why_cases: tuple[CaseShown, ...] = ()
     left_out: int = 0
     core: Core | None = None
+    core_size: int = 0
     search: str = "keywords"
     counted_by: str = "estimate"
     notes: tuple[str, ...] = ()
@@ -163,8 +165,11 @@ def recall(
         count: counts tokens; none estimates them.
     """
     counted = count or Estimate()
-    stable, lessons = _stable(reading, budget, core_tokens, at, counted)
+    stable, lessons, size = _stable(reading, budget, core_tokens, at, counted)
     text = stable.text if stable is not None else ""
+    if stable is not None and counted(redact(text).text) > budget:
+        # What stands for a secret can be longer than it.
+        stable, lessons, text = None, {}, ""
     shown = set(stable.ids) if stable is not None else set[str]()
     outlook, found = look_out(reading, task, question)
     candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
@@ -200,6 +205,7 @@ def recall(
         why_cases=cases.shown,
         left_out=len(candidates) - len(chosen),
         core=stable.core if stable is not None else None,
+        core_size=size,
         search=outlook.search,
         counted_by=counted.name,
         notes=(*_notes(question, lessons), *outlook.notes),
@@ -354,10 +360,11 @@ def _near(reading: Reading, question: Question, *, runs_too: bool) -> tuple[Near
     runs = reading.nearest(question.vector, model=question.model, kind="run", limit=LIKE_CASES) if runs_too else Nearest()
     every = sum(count for count, _ in reading.sizes().values())
     notes: tuple[str, ...] = ()
-    if 0 < lessons.compared < ENOUGH_EMBEDDED * every:
+    if lessons.compared < ENOUGH_EMBEDDED * every:
+        waiting = reading.unembedded(question.model, dimension=len(question.vector), limit=1)
         notes = (
             f"Only {lessons.compared:,} of {every:,} lessons have a vector of {question.model}, so lessons were searched by keywords. "
-            "Make the others: tenure embed",
+            f"{'Make the others: tenure embed' if waiting else 'It has none for the others.'}",
         )
         lessons = Nearest()
     if not lessons.compared and not runs.compared:
@@ -397,34 +404,34 @@ def _notes(question: Question, lessons: Mapping[str, Lesson]) -> tuple[str, ...]
 
 def _stable(
     reading: Reading, budget: int, core_tokens: int, at: datetime, count: TokenCounter
-) -> tuple[Rendered | None, dict[str, Lesson]]:
-    """Core and tail with their lessons, where the budget has room for them."""
+) -> tuple[Rendered | None, dict[str, Lesson], int]:
+    """Core and tail with their lessons, where the budget has room for them, and the size under which the core is kept."""
     everything = sum(tokens for _, tokens in reading.sizes().values())
     whole = everything * 1.1 + 60 <= min(budget, core_tokens)
     if not everything or (budget < SMALL_BUDGET and not whole):
-        return None, {}
+        return None, {}, 0
     room = budget if whole else int(budget * CORE_SHARE)
     cap = core_tokens if whole else min(core_tokens, int(room / (1 + TAIL_SHARE)))
-    kept = reading.core()
+    size = cap if cap < core_tokens else 0
+    kept = reading.core(size)
     reason = "first core"
     if kept is not None:
         known = {line.id for line in (*kept.lines, *kept.tail)}
         shown = dict(reading.named(known))
         new = [lesson for lesson in reading.since(kept.version) if lesson.id not in known]
         went_on = continue_core(kept, shown, new, cap)
-        # A core that was made for a larger budget does not fit; this budget gets its own, which is not kept.
         if isinstance(went_on, Rendered) and count(went_on.text) <= room:
-            return went_on, {**shown, **{lesson.id: lesson for lesson in new}}
+            return went_on, {**shown, **{lesson.id: lesson for lesson in new}}, size
         reason = went_on if isinstance(went_on, str) else reason
     briefs = reading.briefs()
     chosen = reading.named(choose_core(briefs, cap, at=at))
     built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
-    if (size := count(built.text)) > room:
+    if (tokens := count(built.text)) > room:
         # The estimate reads these texts low. Without a core that fits, one would be sought again for every task.
         room = int(budget * CORE_SHARE)
-        chosen = reading.named(choose_core(briefs, int(built.core_tokens * room / (1 + TAIL_SHARE) / size), at=at))
+        chosen = reading.named(choose_core(briefs, int(built.core_tokens * room / (1 + TAIL_SHARE) / tokens), at=at))
         built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
-    return (built, dict(chosen)) if count(built.text) <= room else (None, {})
+    return (built, dict(chosen), size) if count(built.text) <= room else (None, {}, 0)
 
 
 def _heading(stable: str) -> str:

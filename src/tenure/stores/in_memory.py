@@ -38,6 +38,7 @@ from tenure.ports import (
     Usage,
     VectorKind,
 )
+from tenure.stores.codec import with_core
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
 from tenure.stores.scopes import check_scope, parents
@@ -103,7 +104,7 @@ class _Contents:
     held: Mapping[str, HeldChange] = field(default_factory=dict[str, HeldChange])
     failed: Mapping[str, FailedReply] = field(default_factory=dict[str, FailedReply])
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    core: Core | None = None
+    cores: Mapping[int, Core] = field(default_factory=dict[int, Core])
 
     def embedded_text(self, kind: VectorKind, one: str) -> str | None:
         """What of a live lesson or a kept run is embedded; none if it is not there."""
@@ -358,9 +359,11 @@ class InMemoryReading:
                 hits.append(replace(near, cosine=cosine, tools=tools_called(contents.runs[near.id].run)))
         return nearest_of(sorted(hits, key=lambda near: (-near.cosine, near.id)), [compared], compared=compared.count)
 
-    def vector_counts(self) -> Mapping[str, int]:
-        """How many lessons and runs of the scope have a vector, by model."""
-        return dict(sorted(Counter(key.model for key, _ in self._now.valid_vectors()).items()))
+    def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
+        """How many lessons and runs of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
+        sizes = (0, 4 * dimension)
+        mine = (key.model for key, vector in self._now.valid_vectors() if not dimension or len(vector.packed) in sizes)
+        return dict(sorted(Counter(mine).items()))
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
         """Ids of finished runs that were kept but not learned from, oldest first."""
@@ -384,9 +387,13 @@ class InMemoryReading:
             found[lesson.section] = (count + 1, tokens + lesson_tokens(lesson))
         return found
 
-    def core(self) -> Core | None:
-        """The core last shown."""
-        return self._now.core
+    def core(self, size: int = 0) -> Core | None:
+        """The core last shown in contexts of a size."""
+        return self._now.cores.get(size)
+
+    def core_sizes(self) -> Sequence[int]:
+        """Sizes of which a core is kept, that shown last at the end."""
+        return list(self._now.cores)
 
     def setting(self, name: str) -> str | None:
         """A setting of the scope."""
@@ -488,9 +495,9 @@ class InMemoryWriting(InMemoryReading):
         self._now = replace(self._now, vectors=kept)
         return dropped
 
-    def keep_core(self, core: Core) -> None:
-        """Keep the core that was shown."""
-        self._now = replace(self._now, core=core)
+    def keep_core(self, core: Core, size: int = 0) -> None:
+        """Keep the core that was shown in contexts of a size."""
+        self._now = replace(self._now, cores=with_core(self._now.cores, core, size))
 
     def set(self, name: str, value: str | None) -> None:
         """Set a setting of the scope; none removes it."""

@@ -15,6 +15,7 @@ from tenure.ports import Embedder, Passage, PassageHit
 from tenure.ranking import STOP_WORDS
 from tenure.stores.vectors import pack
 from tenure.terms import REQUEST_WORDS, Question, identifiers, indexed_words, length, question, shown, stem
+from tenure.vectors import checked
 
 CANDIDATES_PER_HIT, FEWEST_CANDIDATES = 4, 400
 """How many passages are weighed for each hit asked for, and in all at least: neighbours can raise what stood far down."""
@@ -248,11 +249,9 @@ def embed(embedder: Embedder | None, texts: Sequence[str], *, query: bool = Fals
     if embedder is None or not texts:
         return [b""] * len(texts), ""
     try:
-        return [pack(vector) for vector in embedder.embed(texts, query=query)], ""
+        return [pack(vector) for vector in checked(embedder).embed(texts, query=query)], ""
     except EmbeddingFailed as exc:
         return [b""] * len(texts), str(exc)
-    except Exception as exc:  # noqa: BLE001  # Whatever a foreign model library raises, keyword search goes on and says so.
-        return [b""] * len(texts), str(EmbeddingFailed(embedder.name, f"{type(exc).__name__}: {exc}"))
 
 
 def model_of(embedder: Embedder | None) -> tuple[str, int]:
