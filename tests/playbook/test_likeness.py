@@ -241,3 +241,7 @@ def test_a_plain_word_that_is_read_once_says_what_it_would_say_read_each_time(mo
     monkeypatch.setattr(reading, "_read_short", reading._read_word)
     monkeypatch.setattr(reading, "_TURNING", reading._TURNING | written | {word.lower() for word in written})
     assert [text for text, form in zip(said, once, strict=True) if wording.__wrapped__(text) != form] == []
+
+
+def test_a_fact_without_a_sign_of_its_own_is_told_too() -> None:
+    assert difference(read(said("Take ''")), read(said("Take '' and 3 ''", "x-2"))) is not None

@@ -176,9 +176,10 @@ def measure_commits(sizes: Sequence[int], seed: int, folder: Path) -> dict[str, 
         books = {size: opened.enter_context(Tenure.open(_url(folder, size), scope="local/scale")) for size in sizes}
         dice = {size: random.Random(f"{seed}/{size}/turns") for size in sizes}
         texts = {size: Texts(dice[size]) for size in sizes}
+        ids = {size: _ids(size) for size in sizes}
         for turn in range(TURNS + WARM_TURNS):
             for size, book in books.items():
-                some = _ten_operations(TIMES + turn, _ids(size), texts[size], dice[size])
+                some = _ten_operations(TIMES + turn, ids[size], texts[size], dice[size])
                 one = _taken(lambda book=book, some=some: book.apply(some))  # type: ignore[misc]
                 taken[size] += [one] if turn >= WARM_TURNS else []
     return {

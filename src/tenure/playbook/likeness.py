@@ -283,7 +283,7 @@ _AROUND = f"{_OPENING}{_CLOSING}.,;:!?()[]"
 def _phrases(facts: Sequence[str]) -> list[str]:
     """Facts with the words of each quotation put together."""
     found: list[str] = []
-    for fact in facts:
+    for fact in filter(None, facts):
         if found and found[-1][0] in _OPENING and found[-1][-1] not in _CLOSING:
             found[-1] = f"{found[-1]} {fact}"
         else:
