@@ -13,7 +13,7 @@ from hypothesis import given
 
 from tenure import Add, Bounds, Delta, Evidence, Lesson, Playbook, Tally
 from tenure.playbook import wording as reading
-from tenure.playbook.likeness import COMMON, FAMILY, compare, conflicts, difference, read
+from tenure.playbook.likeness import COMMON, FAMILY, _phrases, compare, conflicts, difference, read
 from tenure.playbook.refine import plan_refinement
 from tenure.playbook.wording import wording
 from tests.playbook.later_pairs import LATER_PAIRS, OPPOSITES_AFTERWARDS, OPPOSITES_FROM_RULES, STILL_THE_SAME
@@ -243,5 +243,5 @@ def test_a_plain_word_that_is_read_once_says_what_it_would_say_read_each_time(mo
     assert [text for text, form in zip(said, once, strict=True) if wording.__wrapped__(text) != form] == []
 
 
-def test_a_fact_without_a_sign_of_its_own_is_told_too() -> None:
-    assert difference(read(said("Take ''")), read(said("Take '' and 3 ''", "x-2"))) is not None
+def test_words_of_a_quotation_are_told_together_and_an_empty_fact_is_none() -> None:
+    assert _phrases(["", "'Playlist", "Songs'", "", "3"]) == ["'Playlist Songs'", "3"]
