@@ -6,15 +6,19 @@ is on disk and the same run learned twice is learned once. Model calls happen be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from tenure.governance.redaction import redact_run
 from tenure.learning.admitting import Proposed, admit_operations
+from tenure.learning.observing import observations
+from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due
 from tenure.playbook.credit import credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally, Update
+from tenure.playbook.evidence import Observation, TrackRecord, track_record
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
 from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Reading, Store, Usage, Writing
@@ -41,6 +45,7 @@ class Learned:
         added, merged, held: lessons new, joined to one that was there, and waiting for a review.
         revised, retired, promoted: lessons whose text, use or standing changed.
         refined: what refine did right after, one sentence; empty if it was not due.
+        left: a sentence for each used lesson that the run speaks against and that stayed as it is.
         problems: what went wrong on the way (a model's reply that could not be used), a sentence each.
         usage: of the model calls.
         receipts: one per operation of the delta.
@@ -56,6 +61,7 @@ class Learned:
     retired: int = 0
     promoted: int = 0
     refined: str = ""
+    left: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     receipts: tuple[Receipt, ...] = ()
@@ -147,6 +153,7 @@ class Learner:
             since=since or 0,
             model=self._model,
             rounds=settings.whole("learn.rounds"),
+            revise=lambda tags, model: self._revise(clean, used, tags, model, settings.whole("revise.k")),
             related=lambda query: self._related(clean.scope, query),
             new_id=self._ids.next,
             at=self._clock.now().isoformat(),
@@ -200,15 +207,26 @@ class Learner:
         with self._store.reading(scope) as reading:
             return [hit.lesson for hit in reading.search(query, limit=RELATED_LESSONS) if hit.scope == scope]
 
+    def _revise(self, run: Run, used: Sequence[Lesson], tags: Mapping[str, str], model: LanguageModel | None, most: int) -> Revising:
+        """Revise the lessons that a run used. The store is read, and closed again, before a model is asked."""
+        again = _seen_again(run, used)
+        counts = credit(run, tags=tags, seen_again=again)
+        with self._store.reading(run.scope) as reading:
+            tested = find_tested(reading, run, used, counts, seen_again=again, most=most) if most else ()
+        revising = revise_tested(tested, run, model=model, new_id=self._ids.next, at=self._clock.now().isoformat())
+        return replace(revising, proposals=(*confirm(used, counts, run), *revising.proposals))
+
     def _write(self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings) -> Learned:
         work.keep_run(run, learned=True)
-        for failed in thought.failed:
+        for failed in (*thought.failed, *thought.revising.failed):
             work.keep_failed_reply(failed)
+        problems = (*thought.problems, *thought.revising.problems)
         counts = credit(run, tags=thought.tags, seen_again=_seen_again(run, used))
         admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run")))
         support = [op for op in admission.passed if isinstance(op, Tally)]
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
-        moves = standing(touched, _summed(counts, support), honest=run.outcome.honest)
+        moved = _summed(counts, support)
+        moves = standing(touched, moved, honest=run.outcome.honest, records=_track_records(work, run, touched, moved))
         operations: list[Operation] = [*counts, *admission.passed, *moves]
         at = self._clock.now()
         for proposal, reason in admission.held:
@@ -218,7 +236,13 @@ class Learner:
                 )
             )
         if not operations:
-            return Learned(run=run.id, held=len(admission.held), problems=(*thought.problems, *admission.refused), usage=thought.usage)
+            return Learned(
+                run=run.id,
+                held=len(admission.held),
+                left=thought.revising.left,
+                problems=(*problems, *admission.refused),
+                usage=thought.usage,
+            )
         delta = Delta(
             self._ids.next(work.newest_delta_id()),
             operations,
@@ -238,18 +262,41 @@ class Learner:
             added=sum(isinstance(op, Add) and receipt.status == "applied" for op, receipt in done),
             merged=sum((isinstance(op, Tally) and op.support > 0) or receipt.status == "merged" for op, receipt in done),
             held=len(admission.held) + sum(receipt.status == "held" for receipt in admitted.receipts),
-            revised=sum(isinstance(op, Update) and op.text is not None for op, _ in done),
+            revised=len({op.id for op, _ in done if isinstance(op, Update) and (op.text is not None or op.applies_when is not None)}),
             promoted=sum(isinstance(op, Update) and op.status == "active" for op, _ in done),
             retired=sum(isinstance(op, Retire) for op, _ in done),
             refined=refined,
-            problems=(*thought.problems, *admission.refused),
+            left=thought.revising.left,
+            problems=(*problems, *admission.refused),
             usage=thought.usage,
             receipts=admitted.receipts,
         )
 
 
 def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:
-    """Operations for what the run teaches, each with whose words it is made of; new lessons are capped."""
+    """Operations for what the run revises and teaches, each with whose words it is made of; new lessons are capped."""
+    learned = list(_plain_proposals(work, run, thought, most))
+    known = {one.operation.id for one in learned if isinstance(one.operation, Update) and one.operation.text is not None}
+    revised: set[str] = set()
+    for proposal in thought.revising.proposals:
+        operation = proposal.operation
+        # An accepted form that this very run showed says more than a revision; and what was changed meanwhile was not revised.
+        if isinstance(operation, Update) and operation.id not in known and _as_it_was(work, thought.revising, operation):
+            revised.add(operation.id)
+            yield proposal
+    yield from learned
+    room = most
+    for operation in thought.curation.operations if thought.curation is not None else ():
+        if isinstance(operation, Update) and operation.id in revised:
+            continue  # the revision rests on the source case
+        if isinstance(operation, Add):
+            if room <= 0:
+                continue
+            room -= 1
+        yield Proposed(operation=_from(operation, run), basis="model", author=thought.author)
+
+
+def _plain_proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:
     room = most
     for insight in thought.plain.insights:
         curation = curate_plain(replace(thought.plain, insights=(insight,)), work.about, status="provisional")
@@ -259,13 +306,31 @@ def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable
                     continue
                 room -= 1
             yield Proposed(operation=_from(operation, run), basis=insight.basis, author=thought.plain.author)
-    room = most
-    for operation in thought.curation.operations if thought.curation is not None else ():
-        if isinstance(operation, Add):
-            if room <= 0:
-                continue
-            room -= 1
-        yield Proposed(operation=_from(operation, run), basis="model", author=thought.author)
+
+
+def _as_it_was(work: Writing, revising: Revising, operation: Update) -> bool:
+    """Whether the lesson still reads as it did when it was revised."""
+    lesson = work.lesson(operation.id)
+    if lesson is None or not lesson.live:
+        return False
+    before = revising.before.get(operation.id)
+    return before is None or (lesson.text, lesson.applies_when) == before
+
+
+def _track_records(work: Writing, run: Run, touched: Sequence[Lesson], counts: Sequence[Tally]) -> dict[str, TrackRecord]:
+    """What the runs of lessons amount to, this one included, for those that it can move and that misled in some run."""
+    by_id = {count.id: count for count in counts}
+    again = _seen_again(run, touched)
+    found: dict[str, TrackRecord] = {}
+    for lesson in touched:
+        count = by_id.get(lesson.id)
+        if count is None or not (count.harmful or (lesson.status == "provisional" and lesson.tallies.harmful)):
+            continue
+        reliability = 1.0 if lesson.id in again else run.outcome.reliability or 0.0
+        effect: Literal["helped", "misled", "neutral"] = "misled" if count.harmful else "helped" if count.helpful else "neutral"
+        now = Observation(run=run.id, effect=effect, exposure="cited" if count.cited else "shown", reliability=reliability)
+        found[lesson.id] = track_record((now, *observations(work, lesson)))
+    return found
 
 
 def _from(operation: Operation, run: Run) -> Operation:
