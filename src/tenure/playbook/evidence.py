@@ -95,8 +95,8 @@ DEMOTE_AT, RETIRE_AT, PROMOTE_BELOW = 4.5, 7.2, 2.0
 
 Doubt is a cumulative sum (Page 1954): each failure adds the reliability of its outcome, each success takes as
 much away, never below 0. Five honest failures in a row demote, eight retire (of `human` signals as many). A lesson that is right
-and meets 20 % of wrong labels is retired within 200 runs with a probability of about 0.002, and is provisional for
-some runs among them with one of about 0.11; a test works both out.
+and meets 20 % of wrong labels is retired within 200 runs with a probability of 0.0013, and is provisional for
+some runs among them with one of 0.083; a test works both out.
 """
 
 

@@ -77,10 +77,19 @@ def enough(uses: Sequence[Use]) -> bool:
     Args:
         uses: newest first; the first is the one that raised the question, and none is enough if it did not fail.
     """
+    return bool(uses) and uses[0].failed and beyond_noise(uses)
+
+
+def beyond_noise(uses: Sequence[Use]) -> bool:
+    """Whether so many failures among a lesson's recent uses are more than noise explains (see the module).
+
+    Args:
+        uses: newest first.
+    """
     recent = uses[:USES_READ]
-    if not recent or not recent[0].failed:
-        return False
     failures = [use for use in recent if use.failed]
+    if not failures:
+        return False
     noise = max(LEAST_NOISE, 1.0 - min(use.reliability for use in failures))
     return explained_by_noise(len(failures), len(recent), noise) <= CHANCE + 1e-9
 
