@@ -11,7 +11,7 @@ import pytest
 
 from tenure import Add, Lesson, Outcome, Run, Step, Task, Tenure, dumps, loads
 from tenure.errors import ModelError
-from tenure.learning.observing import observations
+from tenure.learning.observing import Recollection, observations
 from tenure.playbook.lessons import Evidence
 from tenure.playbook.revision import Revision, read_revision
 from tenure.ports import Prompt
@@ -308,3 +308,24 @@ def test_a_demoted_lesson_is_not_promoted_by_one_lucky_run(book: Tenure) -> None
         book.learn(case(f"back{place}", f"sort prices again {place}", cited=(lesson,)))
         states.append(lesson_of(book, lesson).status)
     assert states == ["provisional", "provisional", "active", "active"]
+
+
+def test_what_was_rolled_back_is_no_observation_any_more(book: Tenure) -> None:
+    lesson = seeded(book)
+    worked(book, lesson, 1)
+    with book.store.reading(book.scope) as reading:
+        before = reading.version()
+    book.learn(failing(lesson))
+    book.rollback(before)
+    book.learn(failing(lesson, 1))
+    with book.store.reading(book.scope) as reading:
+        assert [one.run for one in observations(reading, lesson_of(book, lesson))] == ["bad1", "good0"]
+
+
+def test_observations_kept_between_runs_are_those_read_afresh(book: Tenure) -> None:
+    lesson = seeded(book)
+    kept = Recollection()
+    for place in range(6):
+        book.learn(failing(lesson, place) if place % 3 == 2 else case(f"g{place}", "sort prices", cited=(lesson,)))
+        with book.store.reading(book.scope) as reading:
+            assert kept.observations(reading, lesson_of(book, lesson)) == observations(reading, lesson_of(book, lesson))

@@ -12,7 +12,7 @@ from typing import Literal
 
 from tenure.governance.redaction import redact_run
 from tenure.learning.admitting import Proposed, admit_operations
-from tenure.learning.observing import observations
+from tenure.learning.observing import Recollection
 from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due
@@ -121,6 +121,7 @@ class Learner:
 
     def __init__(self, store: Store, *, clock: Clock, ids: IdSource, model: LanguageModel | None = None) -> None:
         self._store, self._clock, self._ids, self._model = store, clock, ids, model
+        self._recollection = Recollection()
 
     def close(self) -> None:
         """Release the model's connections, where it has some."""
@@ -212,12 +213,28 @@ class Learner:
         again = _seen_again(run, used)
         counts = credit(run, tags=tags, seen_again=again)
         with self._store.reading(run.scope) as reading:
-            tested = find_tested(reading, run, used, counts, seen_again=again, most=most) if most else ()
+            tested = find_tested(reading, run, used, counts, seen_again=again, most=most, recollection=self._recollection) if most else ()
         revising = revise_tested(tested, run, model=model, new_id=self._ids.next, at=self._clock.now().isoformat())
         return replace(revising, proposals=(*confirm(used, counts, run), *revising.proposals))
 
+    def _track_records(self, work: Writing, run: Run, touched: Sequence[Lesson], counts: Sequence[Tally]) -> dict[str, TrackRecord]:
+        """What the runs of lessons amount to, this one included, for those that it can move and that misled in some run."""
+        by_id = {count.id: count for count in counts}
+        again = _seen_again(run, touched)
+        found: dict[str, TrackRecord] = {}
+        for lesson in touched:
+            count = by_id.get(lesson.id)
+            if count is None or not (count.harmful or (lesson.status == "provisional" and lesson.tallies.harmful)):
+                continue
+            reliability = 1.0 if lesson.id in again else run.outcome.reliability or 0.0
+            effect: Literal["helped", "misled", "neutral"] = "misled" if count.harmful else "helped" if count.helpful else "neutral"
+            now = Observation(run=run.id, effect=effect, exposure="cited" if count.cited else "shown", reliability=reliability)
+            found[lesson.id] = track_record((now, *self._recollection.observations(work, lesson)))
+        return found
+
     def _write(self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings) -> Learned:
         work.keep_run(run, learned=True)
+        self._recollection.remember(run)
         for failed in (*thought.failed, *thought.revising.failed):
             work.keep_failed_reply(failed)
         problems = (*thought.problems, *thought.revising.problems)
@@ -226,7 +243,7 @@ class Learner:
         support = [op for op in admission.passed if isinstance(op, Tally)]
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
         moved = _summed(counts, support)
-        moves = standing(touched, moved, honest=run.outcome.honest, records=_track_records(work, run, touched, moved))
+        moves = standing(touched, moved, honest=run.outcome.honest, records=self._track_records(work, run, touched, moved))
         operations: list[Operation] = [*counts, *admission.passed, *moves]
         at = self._clock.now()
         for proposal, reason in admission.held:
@@ -315,22 +332,6 @@ def _as_it_was(work: Writing, revising: Revising, operation: Update) -> bool:
         return False
     before = revising.before.get(operation.id)
     return before is None or (lesson.text, lesson.applies_when) == before
-
-
-def _track_records(work: Writing, run: Run, touched: Sequence[Lesson], counts: Sequence[Tally]) -> dict[str, TrackRecord]:
-    """What the runs of lessons amount to, this one included, for those that it can move and that misled in some run."""
-    by_id = {count.id: count for count in counts}
-    again = _seen_again(run, touched)
-    found: dict[str, TrackRecord] = {}
-    for lesson in touched:
-        count = by_id.get(lesson.id)
-        if count is None or not (count.harmful or (lesson.status == "provisional" and lesson.tallies.harmful)):
-            continue
-        reliability = 1.0 if lesson.id in again else run.outcome.reliability or 0.0
-        effect: Literal["helped", "misled", "neutral"] = "misled" if count.harmful else "helped" if count.helpful else "neutral"
-        now = Observation(run=run.id, effect=effect, exposure="cited" if count.cited else "shown", reliability=reliability)
-        found[lesson.id] = track_record((now, *observations(work, lesson)))
-    return found
 
 
 def _from(operation: Operation, run: Run) -> Operation:

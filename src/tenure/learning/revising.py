@@ -16,7 +16,7 @@ from typing import Literal
 from tenure.errors import MalformedReply, ModelError
 from tenure.governance.redaction import redact
 from tenure.learning.admitting import Proposed
-from tenure.learning.observing import observations, uses
+from tenure.learning.observing import Recollection, uses
 from tenure.playbook.delta import Tally, Update
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.revision import Revision, Use, enough
@@ -88,9 +88,16 @@ def confirm(used: Sequence[Lesson], counts: Sequence[Tally], run: Run) -> tuple[
 
 
 def find_tested(
-    reading: Reading, run: Run, used: Sequence[Lesson], counts: Sequence[Tally], *, seen_again: Mapping[str, bool], most: int
+    reading: Reading,
+    run: Run,
+    used: Sequence[Lesson],
+    counts: Sequence[Tally],
+    *,
+    seen_again: Mapping[str, bool],
+    most: int,
+    recollection: Recollection,
 ) -> tuple[Tested, ...]:
-    """The used lessons that a run speaks against, those that misled first, `most` at most; with their cases."""
+    """The used lessons that a run speaks against, those that misled first, `most` at most; with their cases where they are enough."""
     by_id = {count.id: count for count in counts}
     effects: dict[str, Literal["misled", "idle"]] = {}
     for lesson in used:
@@ -103,7 +110,7 @@ def find_tested(
         elif count.neutral and (followed or seen_again.get(lesson.id)):
             effects[lesson.id] = "idle"
     asked = sorted((lesson for lesson in used if lesson.id in effects), key=lambda one: (effects[one.id] == "idle", one.id))
-    return tuple(_tested(reading, run, lesson, effects[lesson.id], seen_again.get(lesson.id)) for lesson in asked[:most])
+    return tuple(_tested(reading, run, lesson, effects[lesson.id], seen_again.get(lesson.id), recollection) for lesson in asked[:most])
 
 
 def revise_tested(tested: Sequence[Tested], run: Run, *, model: LanguageModel | None, new_id: Callable[[], str], at: str) -> Revising:
@@ -240,21 +247,21 @@ def _by_contrast(tested: Tested, run: Run) -> Rewrite | str:
     )
 
 
-def _tested(reading: Reading, run: Run, lesson: Lesson, effect: Literal["misled", "idle"], seen_again: bool | None) -> Tested:
+def _tested(
+    reading: Reading, run: Run, lesson: Lesson, effect: Literal["misled", "idle"], seen_again: bool | None, recollection: Recollection
+) -> Tested:
     # A tool's own answer is as good as an outcome can be.
     reliability = 1.0 if seen_again is not None else run.outcome.reliability or 0.0
-    earlier = tuple(use for use in uses(reading, observations(reading, lesson)) if use.run != run.id)
+    earlier = tuple(use for use in uses(reading, recollection.observations(reading, lesson)) if use.run != run.id)
+    found = Tested(lesson=lesson, uses=(Use(run=run.id, effect=effect, reliability=reliability), *earlier))
+    if not enough(found.uses):
+        return found
     places = [place.run for place in lesson.evidence if place.run != run.id]
     source = next((kept for kept in map(reading.run, dict.fromkeys(places)) if kept is not None), None)
     helped_ids = dict.fromkeys([use.run for use in earlier if use.effect == "helped"] + places)
     hurt_ids = dict.fromkeys(use.run for use in earlier if use.failed)
-    return Tested(
-        lesson=lesson,
-        source=source,
-        uses=(Use(run=run.id, effect=effect, reliability=reliability), *earlier),
-        helped=_kept(reading, [one for one in helped_ids if one not in hurt_ids]),
-        hurt=_kept(reading, list(hurt_ids)),
-    )
+    helped, hurt = _kept(reading, [one for one in helped_ids if one not in hurt_ids]), _kept(reading, list(hurt_ids))
+    return replace(found, source=source, helped=helped, hurt=hurt)
 
 
 def _kept(reading: Reading, ids: Sequence[str]) -> tuple[Run, ...]:
