@@ -75,6 +75,7 @@ class Summary:
         runs: runs read, skipped ones included.
         successes, failures: among them, as far as known.
         skipped: runs that had been learned before, or could not be.
+        left: why used lessons that runs speak against stayed as they are, the first 20.
         interrupted: whether it was stopped before the last one; what is left can be learned later.
     """
 
@@ -87,6 +88,7 @@ class Summary:
     held: int = 0
     revised: int = 0
     retired: int = 0
+    left: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     interrupted: bool = False
@@ -104,6 +106,7 @@ class Summary:
             held=self.held + learned.held,
             revised=self.revised + learned.revised,
             retired=self.retired + learned.retired,
+            left=(*self.left, *learned.left)[:20],
             problems=(*self.problems, *learned.problems)[:20],
             usage=self.usage + learned.usage,
         )

@@ -119,7 +119,7 @@ def _inside(place: int, spans: Collection[tuple[int, int]]) -> bool:
 
 
 _QUOTED = re.compile(
-    r"`+([^`\n]{1,400})`+|\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|„([^“”\n]{1,400})[“”]|«([^»\n]{1,400})»|「([^」\n]{1,400})」"
+    r"(?<!`)`{1,4}([^`\n]{1,400})`{1,4}|\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|„([^“”\n]{1,400})[“”]|«([^»\n]{1,400})»|「([^」\n]{1,400})」"
     r"|『([^』\n]{1,400})』|‘([^’\n]{1,400})’(?!\w)|(?<![\w'])'([^'\n]{1,400})'(?!\w)"
 )
 
@@ -222,7 +222,7 @@ def _names(text: str) -> Iterator[str]:
         if word.lower() in STOP_WORDS or word.lower() in _EMPHASIS or word.lower().split("'")[0] == "i":
             continue
         inner = any(c.isupper() for c in word[1:])
-        before = text[: match.start()].rstrip(" \"'“‘«([*_`")
+        before = text[max(0, match.start() - 16) : match.start()].rstrip(" \"'“‘«([*_`")
         first = not before or before[-1] in ".!?:;\n。！？"
         if inner or (word[0].isupper() and not first and not german):
             yield word
@@ -277,6 +277,13 @@ def facts(text: str, *, tools: Collection[str] = ()) -> tuple[Fact, ...]:
     present = set(re.findall(r"[\w.:-]*\w", plain_form(text)))
     found += [Fact(kind="tool", said=tool, readings=frozenset({tool})) for tool in sorted(set(tools) & present)]
     return tuple(found)
+
+
+def numbers(text: str) -> frozenset[Reading]:
+    """All readings of all numbers of a text, wherever they stand."""
+    rest = plain_form(text)
+    found = {reading for match in _NUMBER.finditer(rest) for reading in _number_readings(match)}
+    return frozenset(found | {Decimal(_NUMBER_WORDS[match[0].lower()]) for match in _NUMBER_WORD.finditer(rest)})
 
 
 def _only_figures(text: str) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
-from tenure.playbook.facts import Fact, Reading, Statement, facts, joined, plain_form, spaced, statements
+from tenure.playbook.facts import Fact, Reading, Statement, facts, joined, numbers, plain_form, spaced, statements
 from tenure.ranking import STOP_WORDS
 from tenure.terms import REQUEST_WORDS, search_words, stem
 
@@ -140,8 +140,7 @@ class _Text:
                 else:
                     self._readings.add(reading)
         # A figure in a quotation, inside an identifier or in the place of a list's mark is there as well.
-        opened = _LINE_STARTS.sub("· ", _OPENED.sub(" ", whole))
-        self._readings.update(reading for one in facts(opened) if one.kind == "number" for reading in one.readings)
+        self._readings |= numbers(_OPENED.sub(" ", whole))
 
     def supports(self, fact: Fact) -> bool:
         """Whether a fact is there, however it is spelled."""
@@ -158,7 +157,6 @@ class _Text:
         return bool(fact.readings & self._readings)
 
 
-_LINE_STARTS = re.compile(r"(?m)^")
 _OPENED = re.compile(r"[\"'`“”‘’«»「」『』()\[\]{}=:,](?=\D|$)|(?<=\D)[\"'`“”‘’«»「」『』()\[\]{}=:]")
 
 

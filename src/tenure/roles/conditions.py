@@ -15,22 +15,26 @@ from tenure.terms import search_words, stem
 FITS = 0.5
 """Share of the telling words of a condition that a case must hold to be one of those it speaks of."""
 
+MOST_READ, LEAST_READ = 100_000, 4_000
+"""Characters that are read of a run's texts, shared out among them; and of each text in any case."""
+
 _SAID = re.compile(r"\"([^\"]{1,120})\"|`([^`]{1,120})`")
 _SAYING = frozenset("task tasks say says work call calls kind run runs case cases unless only applies apply tool tools".split())
 
 
 def case_texts(run: Run) -> Iterator[str]:
-    """All texts of a run: its task, its steps, and what was said of its outcome."""
-    yield run.task.text
-    yield run.task.kind
+    """All texts of a run: its task, its steps, and what was said of its outcome.
+
+    Long ones lose their middles, never what a model is shown of them (see `transcript`).
+    """
+    texts = [run.task.text, run.task.kind, run.outcome.feedback, run.outcome.expected]
     for step in run.steps:
-        yield step.name
-        yield step.content
-        yield step.error
-        if step.arguments:
-            yield json.dumps(step.arguments, ensure_ascii=False, default=str)
-    yield run.outcome.feedback
-    yield run.outcome.expected
+        texts += [step.name, step.content, step.error]
+        texts += [f"{name}: {json.dumps(value, ensure_ascii=False, default=str)}" for name, value in step.arguments.items()]
+    texts = [text for text in texts if text]
+    longest = max(LEAST_READ, MOST_READ // max(1, len(texts)))
+    for text in texts:
+        yield text if len(text) <= longest else f"{text[: longest * 2 // 3]}\n{text[-(longest - longest * 2 // 3) :]}"
 
 
 def lesson_texts(lesson: Lesson) -> Iterator[str]:

@@ -127,6 +127,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "revised": summary.revised,
         "retired": summary.retired,
         "interrupted": summary.interrupted,
+        "left": list(summary.left),
         "problems": list(summary.problems),
         "usage": usage_json(summary.usage),
     }
