@@ -51,7 +51,7 @@ class Prompt:
     Attributes:
         system: stable instructions; first, so that providers can cache them.
         user: what differs from call to call.
-        purpose: which role asks: `generate`, `reflect`, `curate`.
+        purpose: which role asks: `generate`, `reflect`, `revise`, `curate`.
         max_tokens: cap on the reply, in the model's tokens.
     """
 

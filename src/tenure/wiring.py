@@ -72,6 +72,11 @@ class Tenure:
         self.ids: IdSource = ids or UlidSource()
         self._model, self._embedder = model, embedder
 
+    @property
+    def model(self) -> LanguageModel | None:
+        """The language model that learning uses; none without one."""
+        return self._model
+
     @functools.cached_property
     def learner(self) -> Learner:
         """What learns. Its parts are loaded when it is first asked for: who only looks at a playbook needs none of them."""

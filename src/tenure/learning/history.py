@@ -229,7 +229,7 @@ def _values(lesson: Lesson, now: Playbook) -> list[Operation]:
         found.append(Update(lesson.id, status="held"))
     changed = {
         name: getattr(lesson, name)
-        for name in ("text", "applies_when", "verdict", "kind", "about")
+        for name in ("text", "applies_when", "verdict", "kind", "about", "revision")
         if getattr(lesson, name) != getattr(present, name) or present.id != lesson.id
     }
     if changed:

@@ -324,7 +324,7 @@ def _writes(op: Update | Retire | Restore | Pin | Tally) -> dict[str, tuple[int,
         return _standing(op.status, _BY_RESTORE)
     assert isinstance(op, Update)
     values: dict[str, tuple[int, object]] = {}
-    for name in ("text", "applies_when", "verdict", "kind", "about"):
+    for name in ("text", "applies_when", "verdict", "kind", "about", "revision"):
         value = getattr(op, name)
         if value is not None:
             values[name] = (_BY_UPDATE, value)

@@ -57,7 +57,7 @@ class Update:
         applies_when: an empty text removes the conditions.
         status: `active` promotes, `provisional` demotes, `held` takes it out of use until a review.
         verdict: see `Lesson`.
-        kind, about: see `Lesson`.
+        kind, about, revision: see `Lesson`.
         evidence: further places it rests on.
     """
 
@@ -69,6 +69,7 @@ class Update:
     kind: str | None = None
     about: str | None = None
     evidence: tuple[Evidence, ...] = ()
+    revision: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ def lesson_operations(lesson: Lesson) -> list[Operation]:
     if lesson.status == "retired":
         found.append(Retire(lesson.id, "retired where it was imported from"))
     if lesson.verdict:
-        found.append(Update(lesson.id, verdict=lesson.verdict))
+        found.append(Update(lesson.id, verdict=lesson.verdict, revision=lesson.revision or None))
     if lesson.pinned:
         found.append(Pin(lesson.id))
     return found

@@ -37,7 +37,7 @@ _REQUIRED: Mapping[type[Operation], tuple[str, ...]] = {
 
 _OPTIONAL: Mapping[type[Operation], frozenset[str]] = {
     Add: frozenset({"id", "kind"}),
-    Update: frozenset({"text", "applies_when", "status", "verdict", "kind", "about"}),
+    Update: frozenset({"text", "applies_when", "status", "verdict", "kind", "about", "revision"}),
     Merge: frozenset({"text"}),
 }
 """Fields whose value can be none, so that null stands for itself."""

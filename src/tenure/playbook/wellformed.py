@@ -14,12 +14,10 @@ from datetime import datetime
 from tenure.playbook.delta import OPERATION_NAMES, Add, Delta, Merge, Tally, Update
 from tenure.playbook.lessons import KINDS, MOST_COUNTED, STATUSES, TALLY_NAMES, Evidence
 
-_TEXTS = frozenset(
-    {"section", "text", "id", "applies_when", "kind", "status", "avoid", "about", "origin", "author", "verdict", "reason", "into"}
-)
+_TEXTS = frozenset("section text id applies_when kind status avoid about origin author verdict revision reason into".split())
 _OPTIONAL: Mapping[type, frozenset[str]] = {
     Add: frozenset({"id", "kind"}),
-    Update: frozenset({"text", "applies_when", "status", "verdict", "kind", "about"}),
+    Update: frozenset({"text", "applies_when", "status", "verdict", "kind", "about", "revision"}),
     Merge: frozenset({"text"}),
 }
 _FIELDS: Mapping[type, tuple[tuple[str, object], ...]] = {

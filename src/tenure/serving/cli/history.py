@@ -308,6 +308,8 @@ def _told(operation: Operation) -> str:
     """An operation in one line."""
     from tenure.playbook.delta import OPERATION_NAMES, Add, Merge, Retire, Tally, Update
     from tenure.playbook.lessons import TALLY_NAMES
+    from tenure.playbook.revision import read_revision
+    from tenure.serving.cli.tables import revision_told
 
     name = OPERATION_NAMES[type(operation)]
     if isinstance(operation, Add):
@@ -319,6 +321,8 @@ def _told(operation: Operation) -> str:
             for field in ("applies_when", "status", "verdict")
             if getattr(operation, field) is not None
         ]
+        revision = read_revision(operation.revision) if operation.revision is not None else None
+        parts += [revision_told(revision)] if revision is not None else []
         return f"{name} {'; '.join(parts)}"
     if isinstance(operation, Tally):
         counts = [f"{getattr(operation, field):+d} {field}" for field in TALLY_NAMES if getattr(operation, field)]

@@ -18,6 +18,8 @@ from tenure.serving.cli.request import IN_PART, OK, Request, person, read_text
 from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from tenure.playbook.delta import Merge, Operation, Receipt
     from tenure.playbook.lessons import Lesson
     from tenure.playbook.refine import Plan
@@ -75,7 +77,7 @@ def show(
     wanted = _statuses(status)
     with request.reading() as book, book.store.reading(book.scope) as reading:
         if id is not None:
-            return _show_one(request, reading, id)
+            return _show_one(request, reading, id, book.clock.now())
         kept = list(reading.lessons(live=not (everything or wanted - {"provisional", "active"})))
         if section is not None:
             kept = _in_section(kept, section)
@@ -176,19 +178,22 @@ def _in_section(lessons: Sequence[Lesson], section: str) -> list[Lesson]:
     return found
 
 
-def _show_one(request: Request, reading: Reading, named: str) -> int:
+def _show_one(request: Request, reading: Reading, named: str, at: datetime) -> int:
     from tenure.learning.history import find_lesson
+    from tenure.learning.observing import observations
+    from tenure.playbook.evidence import track_record
 
     lesson = find_lesson(reading, named)
+    record = track_record(observations(reading, lesson), at=at)
     if request.as_json:
-        from tenure.serving.wire import lessons_json
+        from tenure.serving.wire import lessons_json, track_record_json
 
-        request.terminal.document({"lessons": lessons_json([lesson]), "scope": reading.scope})
+        request.terminal.document({"lessons": lessons_json([lesson]), "scope": reading.scope, "track_record": track_record_json(record)})
         return OK
     from tenure.serving.cli.tables import lesson_page
 
     runs = list(dict.fromkeys(place.run for place in lesson.evidence))
-    lesson_page(request.terminal, lesson, [(run, reading.run(run)) for run in runs])
+    lesson_page(request.terminal, lesson, [(run, reading.run(run)) for run in runs], record)
     request.terminal.say(f"\nWho wrote it, and when: {request.command(f'blame {lesson.id}')}")
     return OK
 
