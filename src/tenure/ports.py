@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from tenure.playbook.delta import Delta, Operation, Receipt
 from tenure.playbook.lessons import Brief, Lesson
-from tenure.playbook.records import View
+from tenure.playbook.observing import Figures
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
@@ -242,7 +242,7 @@ class CaseHit:
     tools: frozenset[str]
 
 
-class Reading(View, Protocol):
+class Reading(Figures, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property

@@ -24,6 +24,7 @@ from tenure.governance.private_keys import find_private_keys
 from tenure.governance.searching import Span, ascii_image
 from tenure.governance.secret_fields import field_kind, is_secret
 from tenure.governance.token_shapes import find_tokens
+from tenure.playbook.aggregates import exact
 from tenure.playbook.delta import Operation
 from tenure.playbook.run import Origin, Run, Step
 
@@ -272,11 +273,19 @@ def redact_operation(operation: _OperationT) -> _OperationT:
     return _clean(operation, _through_operation)
 
 
+def _is_number(held: object) -> bool:
+    """Whether a value is an exact number: one of many digits can look like a telephone, and must not change."""
+    try:
+        return exact(held) == held
+    except ValueError:
+        return False
+
+
 def _through_operation(operation: _OperationT, clean: _Cleaner) -> _OperationT:
     changes: dict[str, Any] = {}
     for each in fields(operation):
         held = getattr(operation, each.name)
-        if each.name in _KEPT_FIELDS:
+        if each.name in _KEPT_FIELDS or (each.name == "value" and _is_number(held)):
             continue
         if isinstance(held, str):
             kept: str | tuple[str, ...] = clean(held)

@@ -24,6 +24,7 @@ from tenure.playbook.render import (
     lesson_tokens,
 )
 from tenure.playbook.run import Run
+from tenure.playbook.tables import Tables, tables_text
 from tenure.ports import Nearest, Reading
 from tenure.ranking import choose, estimate_tokens, query_words
 
@@ -56,6 +57,18 @@ HABIT_CHANCE = 0.03
 
 SEEN_ONCE = 0.2
 """Added to how often a lesson's subject came up: what came once may come again."""
+
+FIGURES_SHARE = 0.15
+"""The largest share of a budget that tables of figures may take."""
+
+FIGURES_TOKENS = 800
+"""The most that they may take, whatever the budget."""
+
+TABLES_LOOKED_AT = 20
+"""How many tables are read for one context, those that share words with the task first."""
+
+LONGEST_KEY = 4
+"""Words of the task in a row that are looked up as the key of a row."""
 
 FOR_THIS_TASK = "## for this task"
 
@@ -90,7 +103,7 @@ class Context:
         tokens: its estimated size.
         lessons: ids of the lessons in it, in order.
         cases: ids of the runs in it, in order.
-        parts: estimated tokens of `core`, `tail`, `recall` and `cases`.
+        parts: estimated tokens of `core`, `tail`, `recall` and `cases`, and of `figures` where the scope has some.
         why: one entry per lesson.
         core: the core to keep for the next context; none if this budget had no room for one.
         search: how what resembles the task was found, such as `keywords`, or `keywords and vectors of NAME`.
@@ -126,15 +139,18 @@ def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: da
     stable, lessons = _stable(reading, budget, core_tokens, at)
     text = stable.text if stable is not None else ""
     shown = set(stable.ids) if stable is not None else set()
+    tables = _tables(reading, task, min(int(budget * FIGURES_SHARE), FIGURES_TOKENS, budget - estimate_tokens(text)))
     outlook, found = look_out(reading, task, question)
     candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
     ids = short_ids([*shown, *candidates])
     chosen = _choose_recalled(
-        list(candidates.values()), outlook, ids, budget - estimate_tokens(text) - estimate_tokens(_heading(text)) - 1, at
+        list(candidates.values()), outlook, ids, budget - estimate_tokens(text + tables.text) - estimate_tokens(_heading(text)) - 1, at
     )
     recalled = "".join(f"{lesson_block(lesson, ids[lesson.id])}\n" for lesson in chosen)
     if recalled:
         recalled = f"{_heading(text)}\n{recalled}"
+    # Figures change with every observation: they stand behind all that a prefix cache can keep.
+    recalled += tables.text
     cases, case_text = _whole_cases(reading, budget - estimate_tokens(text + recalled))
     whole = redact(text + recalled + case_text).text
     tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
@@ -157,9 +173,10 @@ def recall(reading: Reading, task: str, *, budget: int, core_tokens: int, at: da
         parts={
             "core": stable.core_tokens if stable is not None else 0,
             "tail": stable.tail_tokens if stable is not None else 0,
-            "recall": estimate_tokens(recalled),
+            "recall": estimate_tokens(recalled) - tables.tokens,
             "cases": estimate_tokens(case_text),
-        },
+        }
+        | ({"figures": tables.tokens} if tables.ids else {}),
         why=tuple(why),
         core=stable.core if stable is not None else None,
         search=outlook.search,
@@ -290,6 +307,22 @@ def _stable(reading: Reading, budget: int, core_tokens: int, at: datetime) -> tu
     chosen = reading.named(choose_core(reading.briefs(), cap, at=at))
     built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
     return (built, dict(chosen)) if estimate_tokens(built.text) <= room else (None, {})
+
+
+def _tables(reading: Reading, task: str, room: int) -> Tables:
+    """The scope's figures, those first whose names share words with the task; rows that the task names before others."""
+    known = reading.aggregate_names() if room > 0 else {}
+    if not known:
+        return Tables()
+    asked = set(query_words(task))
+    shared = {one: len(asked.intersection(query_words(f"{section} {name}"))) for one, (section, name) in known.items()}
+    chosen = sorted(known, key=lambda one: (-shared[one], known[one]))[:TABLES_LOOKED_AT]
+    words = task.split()[:200]
+    keys = {" ".join(words[at : at + length]).strip(".,;:?!\"'()") for at in range(len(words)) for length in range(1, LONGEST_KEY + 1)}
+    tables = {table.id: table for table in reading.aggregates(ids=chosen, most_rows=12, keys=keys)}
+    named = {one: any(row.key in keys for row in table.rows) for one, table in tables.items()}
+    order = sorted(tables, key=lambda one: (-shared[one], not named[one], known[one]))
+    return tables_text([tables[one] for one in order], room)
 
 
 def _heading(stable: str) -> str:

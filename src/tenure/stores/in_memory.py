@@ -41,6 +41,7 @@ from tenure.ports import (
 )
 from tenure.ranking import words
 from tenure.stores.bm25 import Document, score
+from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.scopes import check_scope, parents
 from tenure.stores.vectors import Block, best, lesson_text, pack, run_text, text_hash, unpack
@@ -129,7 +130,7 @@ class _Contents:
 _NOTHING = _Contents()
 
 
-class InMemoryReading:
+class InMemoryReading(FiguresInMemory):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
     def __init__(self, scope: str, everything: HashTrieMap[str, _Contents]) -> None:
@@ -141,6 +142,10 @@ class InMemoryReading:
     def scope(self) -> str:
         """The scope."""
         return self._scope
+
+    @property
+    def _book(self) -> Playbook:
+        return self._now.playbook
 
     # -- records: the view that the algebra works on ----------------------------------------------
 

@@ -21,9 +21,10 @@ from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.ports import CaseHit, FailedReply, HeldChange, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
-from tenure.stores import codec, rows, sql_vectors
+from tenure.stores import codec, rows, sql_observations, sql_vectors
 from tenure.stores.prepared import fetch_among
 from tenure.stores.scopes import parents, tenant
+from tenure.stores.sql_figures import SqlFigures
 
 LIVE = ("provisional", "active")
 """Statuses of lessons that an agent can be shown."""
@@ -77,7 +78,7 @@ class Dialect(Protocol):
         ...
 
 
-class SqlReading:
+class SqlReading(SqlFigures):
     """Reads one scope over an open connection (see `ports.Reading`)."""
 
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
@@ -348,7 +349,9 @@ class SqlReading:
         r, d = rows.records, rows.ledger
         records = (record_from_json(body) for body in self._connection.execute(select(r.c.body).where(self._mine(r))).scalars())
         deltas = self._connection.execute(select(d.c.delta_id, d.c.delta_key).where(self._mine(d)))
-        return assemble(records, {delta_id: key or "" for delta_id, key in deltas})
+        return assemble(
+            records, {delta_id: key or "" for delta_id, key in deltas}, sql_observations.everything(self._connection, self._wall)
+        )
 
     # -- the ledger --------------------------------------------------------------------------------
 
