@@ -9,7 +9,8 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from tenure.playbook.aggregates import Aggregate, Observation, Observed, aggregate_id, column, exact, summarise
+from tenure.playbook.aggregates import Aggregate, Observation, Observed, aggregate_id, column, exact, summarise, written
+from tenure.playbook.delta import Observe, Operation
 from tenure.playbook.observing import Noted, Shown
 from tenure.playbook.records import Register, Stamp
 from tenure.playbook.wellformed import storable
@@ -73,6 +74,34 @@ class Observations:
         """The observations of an aggregate, revoked ones too, in the order that `last` goes by."""
         found = (self.by_id[one].observation for one in self.members.get(aggregate, _NO_IDS))
         return sorted(found, key=lambda one: one.order)
+
+
+def observing_operations(held: Observations) -> tuple[Operation, ...]:
+    """The operations that bring observations into another playbook: those that count, and the columns of their tables.
+
+    One that no run and no mark tells apart is marked with its id, so that bringing it in twice counts once.
+    """
+    found: list[Operation] = [
+        Observe(
+            one.section,
+            one.name,
+            written(one.value),
+            one.unit,
+            one.key,
+            run=one.run,
+            step=one.step,
+            mark=held.by_id[one.id].mark or ("" if one.run else one.id),
+            origin=one.origin,
+            at=one.at,
+        )
+        for aggregate in sorted(held.members)
+        for one in held.of(aggregate)
+        if not one.revoked
+    ]
+    return (
+        *found,
+        *(Observe(held.shown[one].section, held.shown[one].name, show=tuple(held.shown[one].register.value)) for one in sorted(held.shown)),
+    )
 
 
 def _counted(units: HashTrieMap[str, int], unit: str, by: int) -> HashTrieMap[str, int]:
