@@ -84,3 +84,19 @@ def test_keys_are_redacted_and_long_numbers_are_not(book: Tenure) -> None:
     held = json.dumps([sums(book), book.context("bids").text]) + written(book.playbook, "json")
     assert secret not in held
     assert "4111111111111111" in held
+
+
+def test_a_context_inherits_the_tables_of_the_scopes_above(tmp_path: Path) -> None:
+    for url in (f"sqlite:///{tmp_path / 'book.db'}", "memory://"):
+        above = Tenure.open(url, scope="acme/fin", embedder="none")
+        below = Tenure(above.store, "acme/fin/recon", embedder="none")
+        other = Tenure(above.store, "acme/hr", embedder="none")
+        above.observe("bids", "paid", 120)
+        above.observe("bids", "asked", 7)
+        below.observe("bids", "asked", 8)
+        other.observe("bids", "secret", 9)
+        text = below.context("bids").text
+        assert "paid" in text
+        assert "asked | count" in text
+        assert " | 7 |" not in text
+        assert "secret" not in text

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from tenure.governance.redaction import redact
 from tenure.learning.embedding import Question
+from tenure.playbook.aggregates import Aggregate
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Lesson, short_ids
 from tenure.playbook.render import (
@@ -66,6 +67,9 @@ FIGURES_TOKENS = 800
 
 TABLES_LOOKED_AT = 20
 """How many tables are read for one context, those that share words with the task first."""
+
+ROWS_SHOWN = 12
+"""Rows of one table."""
 
 LONGEST_KEY = 4
 """Words of the task in a row that are looked up as the key of a row."""
@@ -311,18 +315,24 @@ def _stable(reading: Reading, budget: int, core_tokens: int, at: datetime) -> tu
 
 def _tables(reading: Reading, task: str, room: int) -> Tables:
     """The scope's figures, those first whose names share words with the task; rows that the task names before others."""
-    known = reading.aggregate_names() if room > 0 else {}
-    if not known:
+    if room <= 0:
         return Tables()
+    known = reading.aggregate_names()
     asked = set(query_words(task))
     shared = {one: len(asked.intersection(query_words(f"{section} {name}"))) for one, (section, name) in known.items()}
     chosen = sorted(known, key=lambda one: (-shared[one], known[one]))[:TABLES_LOOKED_AT]
     words = task.split()[:200]
     keys = {" ".join(words[at : at + length]).strip(".,;:?!\"'()") for at in range(len(words)) for length in range(1, LONGEST_KEY + 1)}
-    tables = {table.id: table for table in reading.aggregates(ids=chosen, most_rows=12, keys=keys)}
-    named = {one: any(row.key in keys for row in table.rows) for one, table in tables.items()}
-    order = sorted(tables, key=lambda one: (-shared[one], not named[one], known[one]))
-    return tables_text([tables[one] for one in order], room)
+    own = reading.aggregates(ids=chosen, most_rows=ROWS_SHOWN, keys=keys) if chosen else ()
+    # A scope's own table stands in the place of one of the same name above it.
+    tables = {table.id: table for _, table in reversed(reading.inherited_aggregates(most_rows=ROWS_SHOWN, keys=keys))}
+    tables |= {table.id: table for table in own}
+
+    def order(table: Aggregate) -> tuple[int, bool, bool, str, str]:
+        said = len(asked.intersection(query_words(f"{table.section} {table.name}")))
+        return (-said, table.id not in known, not any(row.key in keys for row in table.rows), table.section, table.name)
+
+    return tables_text(sorted(tables.values(), key=order), room)
 
 
 def _heading(stable: str) -> str:

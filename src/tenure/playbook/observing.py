@@ -60,6 +60,10 @@ class Figures(State, Protocol):
         """
         ...
 
+    def inherited_aggregates(self, *, most_rows: int = 24, keys: Collection[str] = ()) -> Sequence[tuple[str, Aggregate]]:
+        """Tables of the parent scopes, nearest first, each with its scope."""
+        ...
+
     def observations(
         self, *, aggregate: str = "", key: str | None = None, run: str = "", origin: str = "", limit: int | None = None
     ) -> Sequence[Observation]:

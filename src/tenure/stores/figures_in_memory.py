@@ -16,6 +16,10 @@ class FiguresInMemory:
     def _book(self) -> Playbook:
         raise NotImplementedError
 
+    @property
+    def _books_above(self) -> Sequence[tuple[str, Playbook]]:
+        raise NotImplementedError
+
     def observed(self, observation: str) -> Observed | None:
         """What was written under the id of an observation."""
         return self._book.observed(observation)
@@ -35,6 +39,10 @@ class FiguresInMemory:
     def aggregates(self, *, ids: Collection[str] | None = None, most_rows: int = 24, keys: Collection[str] = ()) -> Sequence[Aggregate]:
         """The scope's tables of numbers and inventories, sorted by section and name. Cost follows their observations."""
         return [one.narrowed(most_rows, keys) for one in self._book.aggregates if ids is None or one.id in ids]
+
+    def inherited_aggregates(self, *, most_rows: int = 24, keys: Collection[str] = ()) -> Sequence[tuple[str, Aggregate]]:
+        """Tables of the parent scopes, nearest first."""
+        return [(scope, one.narrowed(most_rows, keys)) for scope, book in self._books_above for one in book.aggregates]
 
     def observations(
         self, *, aggregate: str = "", key: str | None = None, run: str = "", origin: str = "", limit: int | None = None

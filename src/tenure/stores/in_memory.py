@@ -147,6 +147,10 @@ class InMemoryReading(FiguresInMemory):
     def _book(self) -> Playbook:
         return self._now.playbook
 
+    @property
+    def _books_above(self) -> list[tuple[str, Playbook]]:
+        return [(scope, contents.playbook) for scope, contents in self._above]
+
     # -- records: the view that the algebra works on ----------------------------------------------
 
     def record(self, key: str) -> Record | None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from tenure.playbook.aggregates import Aggregate, Observation, Observed
 from tenure.playbook.observing import Shown
 from tenure.stores import sql_observations
+from tenure.stores.scopes import parents
 
 
 class SqlFigures:
@@ -36,6 +37,16 @@ class SqlFigures:
     def aggregates(self, *, ids: Collection[str] | None = None, most_rows: int = 24, keys: Collection[str] = ()) -> Sequence[Aggregate]:
         """The scope's tables of numbers and inventories, sorted by section and name."""
         return sql_observations.aggregates(self._connection, self._wall, ids=ids, most_rows=most_rows, keys=keys)
+
+    def inherited_aggregates(self, *, most_rows: int = 24, keys: Collection[str] = ()) -> Sequence[tuple[str, Aggregate]]:
+        """Tables of the parent scopes, nearest first."""
+        return [
+            (scope, table)
+            for scope in parents(self._wall["scope"])
+            for table in sql_observations.aggregates(
+                self._connection, {**self._wall, "scope": scope}, ids=None, most_rows=most_rows, keys=keys
+            )
+        ]
 
     def observations(
         self, *, aggregate: str = "", key: str | None = None, run: str = "", origin: str = "", limit: int | None = None
