@@ -16,7 +16,7 @@ from tenure.passages import PassagesEmbedded as PassagesEmbedded
 from tenure.passages import Search as Search
 from tenure.playbook.delta import Delta, Operation, Receipt
 from tenure.playbook.lessons import Brief, Lesson
-from tenure.playbook.records import View
+from tenure.playbook.observing import Figures
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
@@ -253,7 +253,7 @@ class CaseHit:
     identifiers: tuple[str, ...] = ()
 
 
-class Reading(View, Protocol):
+class Reading(Figures, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property

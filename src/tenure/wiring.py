@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 from tenure.errors import ScopeError, UserError
 from tenure.governance.redaction import redact_operations
 from tenure.learning.embedding import Embedding, Vectors
+from tenure.learning.figures import FigureKeeping
 from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
 from tenure.learning.recall import Context, recall
@@ -45,7 +46,7 @@ def in_thread(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S,
     return threaded
 
 
-class Tenure:
+class Tenure(FigureKeeping):
     """A playbook that learns from runs.
 
         book = Tenure.open("sqlite:///book.db", scope="finance")
@@ -360,6 +361,8 @@ class Tenure:
     aapply = in_thread(apply)
     arefine = in_thread(refine)
     arollback = in_thread(rollback)
+    aobserve = in_thread(FigureKeeping.observe)
+    arevoke = in_thread(FigureKeeping.revoke)
 
 
 class ActiveRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,6 +90,28 @@ def _recall_memaware(asked: Asked) -> dict[str, Any]:
     if asked.questions is None:
         raise UserError("Bench 'recall-memaware' needs questions: tenure bench run recall-memaware --data DIR --questions FILE")
     return run_recall_memaware(asked.data, asked.questions, embedder=open_embedder(asked.params.get("embedder")), seed=asked.seed)
+
+
+def _drift(asked: Asked) -> dict[str, Any]:
+    from tenure.errors import UserError
+    from tenure.evaluation.drift import run_drift
+
+    path = asked.params.get("params")
+    try:
+        given = json.loads(Path(path).read_text(encoding="utf-8")) if path else {}
+    except (OSError, ValueError) as exc:
+        raise UserError(f'--params {path}: {exc}. It holds one JSON object, such as {{"changed": 0.6}}') from exc
+    if not isinstance(given, dict):
+        raise UserError(f'--params {path}: it holds one JSON object, such as {{"changed": 0.6}}, not {type(given).__name__}.')
+    return run_drift(given, seed=asked.seed)
+
+
+def _poison(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.poison import run_poison
+
+    assert asked.data is not None
+    records, names = (int(asked.params.get(name, default)) for name, default in (("records", "100"), ("names", "1")))
+    return run_poison(asked.data, records=records, names=names, seed=asked.seed)
 
 
 BENCHES: Mapping[str, Bench] = {
@@ -188,6 +211,44 @@ BENCHES: Mapping[str, Bench] = {
             },
             run=_recall_memaware,
             takes_folder=True,
+        ),
+        Bench(
+            name="drift",
+            measures="which memory policy holds when hidden rules change and labels lie; see design/drift-bench.md",
+            needs_data=False,
+            figures={
+                "by_noise": "by share of wrong labels and arm: mean score with its 95 % interval, before and after the change, at the end",
+                "best_rival": "by share of wrong labels: the best other arm, and tenure's score minus its own, paired by seed",
+                "held_at_most_noise": "tenure's score at the most noise, as a share of its score without",
+                "seeds": "one world each",
+                "world": "its parameters; others with --params FILE",
+                "seconds": "processor time for all of it",
+            },
+            run=_drift,
+        ),
+        Bench(
+            name="poison",
+            measures="what an agent that does what its memory says makes of records that one attacker planted in it",
+            needs_data=True,
+            figures={
+                "accuracy_clean": "share of entities tagged rightly, without the attacker",
+                "hijack_clean": "share of the target's entities that get the attacker's tag all the same",
+                "accuracy_poisoned": "share tagged rightly with the attacker's records, one vote per untrusted origin",
+                "hijack_poisoned": "share of the target's entities that get the attacker's tag then",
+                "accuracy_undefended": "the same if each record has a vote",
+                "hijack_undefended": "the same if each record has a vote",
+                "accuracy_after_revoke": "share tagged rightly once the attacker's origin is revoked",
+                "hijack_after_revoke": "share of the target's entities that get the attacker's tag then",
+                "kept": "entities kept as true cases",
+                "asked": "entities asked",
+                "targets": "of them with the target's tag",
+                "records": "records planted",
+                "names": "names the attacker used",
+                "tag": "the target",
+                "wrong_tag": "what the attacker wants in its place",
+                "seconds": "processor time for all of it",
+            },
+            run=_poison,
         ),
     )
 }

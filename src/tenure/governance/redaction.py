@@ -24,6 +24,7 @@ from tenure.governance.private_keys import find_private_keys
 from tenure.governance.searching import Span, ascii_image
 from tenure.governance.secret_fields import field_kind, is_secret
 from tenure.governance.token_shapes import find_tokens
+from tenure.playbook.aggregates import exact
 from tenure.playbook.delta import OPERATION_NAMES, Operation
 from tenure.playbook.run import Origin, Run, Step
 
@@ -281,10 +282,20 @@ def redact_operations(operations: Sequence[Operation]) -> tuple[Operation, ...]:
     return _clean(tuple(operations), lambda whole, clean: tuple(_through_operation(one, clean) for one in whole))
 
 
+def _is_number(held: object) -> bool:
+    """Whether a value is an exact number: one of many digits can look like a telephone, and must not change."""
+    try:
+        return exact(held) == held
+    except ValueError:
+        return False
+
+
 def _through_operation(operation: _OperationT, clean: _Cleaner) -> _OperationT:
     changes: dict[str, Any] = {}
     for name in _FREE_FIELDS[type(operation)]:
         held = getattr(operation, name)
+        if name == "value" and _is_number(held):
+            continue
         if isinstance(held, str):
             kept: str | tuple[str, ...] = clean(held)
         elif isinstance(held, tuple) and held and all(isinstance(part, str) for part in held):

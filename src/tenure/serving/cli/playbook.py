@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tenure.errors import UnreadableInput, UserError
-from tenure.serving.cli import completion
+from tenure.serving.cli import completion, figures
 from tenure.serving.cli.contrast import contrasted
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, Terminal, counted, one_line
@@ -77,10 +78,13 @@ def show(
     wanted = _statuses(status)
     with request.reading() as book, book.store.reading(book.scope) as reading:
         if id is not None:
-            return _show_one(request, reading, id, book.clock.now())
+            table = figures.find_table(reading, id)
+            return figures.show_one(request, reading, table) if table is not None else _show_one(request, reading, id, book.clock.now())
         kept = list(reading.lessons(live=not (everything or wanted - {"provisional", "active"})))
+        tables = [] if wanted else list(reading.aggregates())
         if section is not None:
-            kept = _in_section(kept, section)
+            tables = [one for one in tables if one.section.casefold() == section.strip().casefold()]
+            kept = _in_section(kept, section) if not tables else [one for one in kept if one.section == tables[0].section]
         if wanted:
             kept = [lesson for lesson in kept if lesson.status in wanted]
         counts, inherited = reading.counts(), Counter(scope for scope, _ in reading.inherited())
@@ -88,9 +92,12 @@ def show(
     if request.as_json:
         from tenure.serving.wire import counts_json, lessons_json
 
-        terminal.document({"lessons": lessons_json(kept), "scope": scope, "counts": counts_json(counts), "inherited": dict(inherited)})
+        said = {"lessons": lessons_json(kept), "scope": scope, "counts": counts_json(counts), "inherited": dict(inherited)}
+        terminal.document(said | figures.tables_json(tables))
         return OK
-    _show_many(request, kept, scope, counts, narrowed=bool(section or wanted), everything=everything)
+    if kept or not tables:
+        _show_many(request, kept, scope, counts, narrowed=bool(section or wanted), everything=everything)
+    figures.show_tables(request, tables)
     for parent, number in inherited.items():
         terminal.say(f"{counted(number, 'lesson')} more from {parent}: tenure show --scope {parent}")
     return OK
@@ -220,7 +227,7 @@ def _show_many(request: Request, lessons: Sequence[Lesson], scope: str, counts: 
 
 def _operations_in(text: str, name: str) -> list[object]:
     try:
-        held = json.loads(text)
+        held = json.loads(text, parse_float=Decimal)  # a number keeps all its digits
     except RecursionError as exc:
         raise UnreadableInput(f"{name} is nested too deeply to be operations.") from exc
     except ValueError as exc:
