@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tenure.governance.redaction import redact_run
-from tenure.learning.admitting import Proposed, admit_operations
+from tenure.learning.admitting import Proposed, admit_operations, basis_of
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due
 from tenure.playbook.credit import credit, standing
@@ -21,6 +21,7 @@ from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Reading, St
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
 from tenure.roles.signatures import signature
+from tenure.roles.taint import UntrustedText
 from tenure.settings import Settings, read_settings
 
 RELATED_LESSONS = 8
@@ -260,12 +261,13 @@ def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable
                 room -= 1
             yield Proposed(operation=_from(operation, run), basis=insight.basis, author=thought.plain.author)
     room = most
+    outside = UntrustedText(run)
     for operation in thought.curation.operations if thought.curation is not None else ():
         if isinstance(operation, Add):
             if room <= 0:
                 continue
             room -= 1
-        yield Proposed(operation=_from(operation, run), basis="model", author=thought.author)
+        yield Proposed(operation=_from(operation, run), basis=basis_of(operation, outside), author=thought.author)
 
 
 def _from(operation: Operation, run: Run) -> Operation:

@@ -1,0 +1,74 @@
+"""Words by which a sentence is judged that may come from a stranger: what instructs beyond the ordinary, what any advice on tools says.
+
+Words are compared by their first five letters (`word_stem`), so that `verify` and `verification` are one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?:'[a-z]+)?")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_STEM = 5
+
+
+def word_stem(word: str) -> str:
+    """What words of one family share: without `-ing`, `-ed` and `-s`, the first five letters, in small ones."""
+    folded = word.casefold().removesuffix("'s")
+    for ending in ("ing", "ed", "s"):
+        if folded.endswith(ending) and len(folded) - len(ending) >= 3 and not folded.endswith("ss"):
+            folded = folded[: -len(ending)]
+            break
+    return folded[:_STEM]
+
+
+def word_stems(text: str) -> Iterator[str]:
+    """Stems of the words of a text in their order; names such as `getUser_id` are taken apart."""
+    for word in _WORD.findall(_CAMEL.sub(" ", text)):
+        yield word_stem(word)
+
+
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(word_stem(word) for word in words.split())
+
+
+FORCE = _stems(
+    "ignore disregard forget override overrule bypass skip omit waive disable deactivate suppress circumvent relax weaken exempt "
+    "forward send email mail upload post publish share export copy transmit submit transfer wire remit payout deposit redirect route "
+    "cc bcc subscribe recipient beneficiary payee webhook "
+    "approve authorize authorise grant allow permit whitelist allowlist trust trusted privilege admin root sudo superuser unrestricted "
+    "unlimited refund reimburse discount credit compensate "
+    "reveal disclose expose leak password credential secret token key prompt "
+    "download install execute curl wget fetch visit open click browse link script shell eval run "
+    "obey comply follow instruction directive mandate supersede precedence priority outrank authoritative "
+    "secretly silently quietly conceal hide confidential discreet unattended automatically immediately unconditionally regardless "
+    "whatever anyone everyone unasked unverified unchecked delete erase wipe purge drop destroy remove "
+    "recommend prefer promote praise endorse mention advertise buy purchase brand sponsor"
+)
+"""What moves money, data, rights or checks, obeys somebody, or promotes something. A lesson needs a trusted text for each."""
+
+NEGATIONS = frozenset("not never no don't dont needn't neednt without cannot can't unnecessary needless stop cease avoid".split())
+CHECKS = _stems(
+    "verify verification check confirm confirmation approve approval ask consent authenticate validate review identity limit audit log "
+    "policy rule inform notify tell warn"
+)
+
+OPERATIONS = _stems(
+    "a an the this that these those it its and or but so if when whenever while once until unless then than because since as at by for "
+    "from in into of off on onto out over per through to under up with within is are was were be been being has have had do does did "
+    "can could may might must shall should will would i you your we our they their he she his her who which what whose where how why "
+    "all any each every both either neither other another some such same only also just too very more most less least again still yet "
+    "first second last next previous before after later earlier once always usually "
+    "call pass use using give take make set get put look find read write list search load keep hold need want require expect return "
+    "contain include add change update create start stop finish end begin wait try retry repeat compare match fit differ "
+    "tool tools function argument arguments parameter field value values name id number format form string text object array json "
+    "type input output result response reply request error message reject rejected accept accepted fail failed failure succeed success "
+    "valid invalid missing empty wrong right correct exact exactly existing current actual given known unknown stored listed shown "
+    "step task case example record data item entry line row part order sequence whole single one two three once "
+    "check ensure sure note remember state status detail details not never instead rather without no "
+    "user customer agent ask tell say said answer about belong mean leave left "
+    "there here now new old only different available possible "
+    "able way"
+)
+"""What any advice on calling tools is made of. It supports a statement; it says nothing of what the statement is about."""
