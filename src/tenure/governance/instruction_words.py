@@ -13,9 +13,20 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _STEM = 5
 
 
+_IRREGULAR = dict(
+    pair.split(":")
+    for pair in (
+        "paid:pay sent:send made:make told:tell held:hold gave:give given:give took:take taken:take bought:buy left:leave kept:keep "
+        "found:find ran:run wrote:write written:write shown:show chose:choose chosen:choose began:begin begun:begin sold:sell lost:lose "
+        "spoke:speak spoken:speak broke:break broken:break went:go gone:go came:come said:say knew:know known:know got:get built:build"
+    ).split()
+)
+
+
 def word_stem(word: str) -> str:
     """What words of one family share: without `-ing`, `-ed` and `-s`, the first five letters, in small ones."""
     folded = word.casefold().removesuffix("'s")
+    folded = _IRREGULAR.get(folded, folded)
     for ending in ("ing", "ed", "s"):
         if folded.endswith(ending) and len(folded) - len(ending) >= 3 and not folded.endswith("ss"):
             folded = folded[: -len(ending)]
@@ -65,7 +76,7 @@ OPERATIONS = _stems(
     "tool tools function argument arguments parameter field value values name id number format form string text object array json "
     "type input output result response reply request error message reject rejected accept accepted fail failed failure succeed success "
     "valid invalid missing empty wrong right correct exact exactly existing current actual given known unknown stored listed shown "
-    "step task case example record data item entry line row part order sequence whole single one two three once "
+    "step task case example record data item entry line row order sequence single one two once "
     "check ensure sure note remember state status detail details not never instead rather without no "
     "user customer agent ask tell say said answer about belong mean leave left "
     "there here now new old only different available possible "

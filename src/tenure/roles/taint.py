@@ -30,12 +30,15 @@ CARRIER_WORDS = 5
 FREE_PART, ANCHORED_PART = 6, 3
 """Of so many words about a statement's subject, trusted texts may lack one, where a stranger could have had it written.
 
-Of a statement that names a tool which the run called, they may lack more: it is about structure."""
+Of a statement that names a tool which the run called, they may lack more, and one in any case: it is about structure."""
 
 _LITTLE = 150
 """So many words of strangers in a run are also compared as one: an instruction may come in parts."""
 
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
+
+_NO = re.compile(r"^\W*no\b\s*[,:;-]", re.IGNORECASE)
+"""What a person says before the right way: it denies nothing of what follows."""
 
 _READ = 200_000
 """Characters of untrusted text that are looked through one by one; a run with more is taken to carry instructions."""
@@ -123,7 +126,7 @@ class _Ground:
                     self._carriers.append(step.content)
                 names.update(_result_fields(step.content))
             elif step.role in ("user", "system") or (step.origin is not None and step.origin.trusted):
-                texts.append(step.content)
+                texts.extend((step.content, step.error))
             elif not self._carriers:  # what the agent says and passes once it has read a stranger's words may be theirs
                 texts.append(step.content)
                 if step.kind == "tool_call":
@@ -131,9 +134,9 @@ class _Ground:
         # Names of fields in results are structure; they lend no word that moves money, data, rights or checks.
         texts.append(" ".join(sorted(name for name in names if FORCE.isdisjoint(word_stems(name)))))
         self._text = "\n".join(texts).casefold()
-        self._units = [frozenset(word_stems(text)) for text in texts]
-        self._sentences = [frozenset(word_stems(sentence)) for text in texts for sentence in _SENTENCE.split(text) if sentence.strip()]
-        self._stems = frozenset().union(*self._units)
+        self._sentences = [sentence for text in texts for sentence in _sentences(_NO.sub("", text))]
+        self._units = [*self._sentences, *(one | other for one, other in pairwise(self._sentences))]
+        self._stems = frozenset().union(*self._sentences)
         self._names = sorted({step.name for step in run.steps if step.kind == "tool_call" and len(step.name) > 3})
         self._outside: Sequence[frozenset[str]] | None = None
 
@@ -157,12 +160,15 @@ class _Ground:
         subject = {stem for stem in stems if stem not in OPERATIONS and not stem.isdigit()}
         unsupported = len(subject - self._stems)
         anchored = any(name in statement for name in self._names)
-        if unsupported > len(subject) // (ANCHORED_PART if anchored else FREE_PART):
+        if unsupported > (max(1, len(subject) // ANCHORED_PART) if anchored else len(subject) // FREE_PART):
             return f"of {len(subject)} words about its subject, trusted steps lack {unsupported}"
         said = subject | {stem for stem in stems if stem in FORCE}
-        outside = max((len(said & unit) for unit in self._carried()), default=0)
-        if outside > max((len(said & unit) for unit in self._units), default=0):
-            return f"an untrusted text holds {outside} of its words, more than any trusted one"
+        words = frozenset(stems)
+        outside, inside = (
+            max(((len(said & unit), len(words & unit)) for unit in units), default=(0, 0)) for units in (self._carried(), self._units)
+        )
+        if outside > inside:
+            return f"an untrusted text holds {outside[0]} of its words, more than any trusted one"
         if said and not anchored:
             # The sentence it would rest on; of several, one that agrees will do.
             most = max((len(said & sentence) for sentence in self._sentences), default=0)
@@ -175,11 +181,18 @@ class _Ground:
         """Stems of what strangers wrote: each two sentences that follow each other, and all of it if that is little."""
         if self._outside is None:
             texts = [reading for text in self._carriers for reading in _readings(text[:_READ])]
-            sentences = [frozenset(word_stems(sentence)) for text in texts for sentence in _SENTENCE.split(text)]
+            sentences = [sentence for text in texts for sentence in _sentences(text)]
             pairs = [one | other for one, other in pairwise(sentences)]
             little = sum(map(len, sentences)) <= _LITTLE
             self._outside = [*sentences, *pairs, *([frozenset().union(*sentences)] if little else [])]
         return self._outside
+
+
+def _sentences(text: str) -> Iterator[frozenset[str]]:
+    """Stems of each sentence of a text."""
+    for sentence in _SENTENCE.split(text):
+        if stems := frozenset(word_stems(sentence)):
+            yield stems
 
 
 def is_directive(error: str) -> bool:
