@@ -60,13 +60,13 @@ def admit_operations(reading: Reading, proposals: Iterable[Proposed]) -> Admissi
     return Admission(passed=tuple(passed), held=tuple(held), refused=tuple(refused))
 
 
-def basis_of(operation: Operation, outside: UntrustedText) -> str:
+def basis_of(operation: Operation, outside: UntrustedText | None) -> str:
     """Whose words a model's operation is made of: its own, or perhaps those of a stranger in the run.
 
     The Curator is shown no insight that may be a stranger's, and its words are looked at all the same: it is a model.
     """
     said = (getattr(operation, name, None) for name in ("text", "applies_when", "avoid"))
-    return "untrusted" if outside.may_have_written("\n".join(text for text in said if text)) else "model"
+    return "untrusted" if outside is not None and outside.may_have_written("\n".join(text for text in said if text)) else "model"
 
 
 def _protected(reading: Reading, operation: Operation) -> bool:

@@ -261,8 +261,9 @@ def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable
                 room -= 1
             yield Proposed(operation=_from(operation, run), basis=insight.basis, author=thought.plain.author)
     room = most
-    outside = UntrustedText(run)
-    for operation in thought.curation.operations if thought.curation is not None else ():
+    proposed = thought.curation.operations if thought.curation is not None else ()
+    outside = UntrustedText(run) if proposed else None
+    for operation in proposed:
         if isinstance(operation, Add):
             if room <= 0:
                 continue
