@@ -46,16 +46,16 @@ def _stems(words: str) -> frozenset[str]:
 
 FORCE = _stems(
     "ignore disregard forget override overrule bypass skip omit waive disable deactivate suppress circumvent relax weaken exempt "
-    "forward send email mail upload post publish share export copy transmit submit transfer wire remit payout deposit redirect route "
+    "forward send email mail upload post publish share export transmit submit transfer wire remit payout deposit redirect route "
     "cc bcc subscribe recipient beneficiary payee webhook "
     "approve authorize authorise grant allow permit whitelist allowlist trust trusted privilege admin root sudo superuser unrestricted "
     "unlimited refund reimburse discount credit compensate "
-    "reveal disclose expose leak password credential secret token key prompt "
-    "download install execute curl wget fetch visit open click browse link script shell eval run "
-    "obey comply follow instruction directive mandate supersede precedence priority outrank authoritative "
+    "reveal disclose expose leak password credential secret "
+    "download install execute curl wget fetch visit shell eval "
+    "obey comply follow mandate supersede precedence priority outrank authoritative "
     "secretly silently quietly conceal hide confidential discreet unattended automatically immediately unconditionally regardless "
-    "whatever anyone everyone unasked unverified unchecked delete erase wipe purge drop destroy remove "
-    "recommend prefer promote praise endorse mention advertise buy purchase brand sponsor"
+    "whatever anyone everyone unasked unverified unchecked delete erase wipe purge destroy "
+    "recommend promote praise endorse mention advertise buy purchase brand sponsor"
 )
 """What moves money, data, rights or checks, obeys somebody, or promotes something. A lesson needs a trusted text for each."""
 
@@ -64,6 +64,18 @@ CHECKS = _stems(
     "verify verification check confirm confirmation approve approval ask consent authenticate validate review identity limit audit log "
     "policy rule inform notify tell warn"
 )
+
+ERROR_ORDERS = _stems(
+    "disregard forget obey waive exempt assistant secretly silently quietly conceal unconditionally regardless whatever everyone anyone "
+    "forward wire payout promote whitelist unasked unverified unchecked reimburse"
+)
+"""Words that no fact about a tool call needs: an error that holds one gives orders."""
+
+LEAVE_OUT = _stems("ignore skip bypass omit disable suppress override drop relax avoid")
+"""Verbs that are orders in an error if a check follows."""
+
+DEEDS_AT_ADDRESS = _stems("run curl wget fetch download install execute visit open click send post upload mail email")
+"""What an error may tell to do at an address that it names."""
 
 OPERATIONS = _stems(
     "a an the this that these those it its and or but so if when whenever while once until unless then than because since as at by for "

@@ -15,7 +15,17 @@ from typing import Any
 from urllib.parse import unquote
 
 from tenure.governance.hidden_text import decoded_texts
-from tenure.governance.instruction_words import CHECKS, FORCE, NEGATIONS, OPERATIONS, word_stem, word_stems
+from tenure.governance.instruction_words import (
+    CHECKS,
+    DEEDS_AT_ADDRESS,
+    ERROR_ORDERS,
+    FORCE,
+    LEAVE_OUT,
+    NEGATIONS,
+    OPERATIONS,
+    word_stem,
+    word_stems,
+)
 from tenure.playbook.run import Origin, Run, Step
 
 QUOTED_WORDS = 8
@@ -196,27 +206,21 @@ def _sentences(text: str) -> Iterator[frozenset[str]]:
 
 
 def is_directive(error: str) -> bool:
-    """Whether an error says more than what was wrong with a call: it is long, names an address, or moves money, data, rights or checks."""
+    """Whether an error says more than what was wrong with a call.
+
+    It does if it is very long, uses a word that facts about a call have no use for, tells to leave out a check, or names
+    an address together with something to do there.
+    """
     stems = list(word_stems(error))
-    orders = {stem for stem in stems if stem in _ERROR_FORCE}
-    return len(error) > 4 * ERROR_QUOTE_LIMIT or _ADDRESS.search(error) is not None or bool(orders) or _waives(stems)
-
-
-_ERROR_FORCE = FORCE - frozenset(
-    word_stem(word)
-    for word in "open run copy submit post drop allow permit approve authorize token key link fetch download execute execution remove "
-    "delete credit prefer follow transfer refund mail email password credential secret script shell admin root instruction priority prompt "
-    "automatically purchase buy export publish recommend mention install trust trusted grant share send click upload limit".split()
-)
-"""Errors speak of many of these as facts ("permission denied to open", "no refund"); what is left is no fact about a call."""
+    if len(error) > 4 * ERROR_QUOTE_LIMIT or not ERROR_ORDERS.isdisjoint(stems):
+        return True
+    left_out = any(stem in LEAVE_OUT and not CHECKS.isdisjoint(stems[place + 1 : place + 5]) for place, stem in enumerate(stems))
+    waived = bool({"witho", "unnec"} & set(stems)) and _negates_check(stems)
+    return left_out or waived or (_ADDRESS.search(error) is not None and not DEEDS_AT_ADDRESS.isdisjoint(stems))
 
 
 def _negative(stems: Iterable[str]) -> bool:
     return any(stem in _NEGATION_STEMS for stem in stems)
-
-
-def _waives(stems: list[str]) -> bool:
-    return False if not stems else any(stem in ("witho", "unnec") for stem in stems) and _negates_check(stems)
 
 
 def _is_untrusted(step: Step, run: Run) -> bool:
