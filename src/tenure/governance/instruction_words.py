@@ -44,18 +44,30 @@ def _stems(words: str) -> frozenset[str]:
     return frozenset(word_stem(word) for word in words.split())
 
 
-FORCE = _stems(
-    "ignore disregard forget override overrule bypass skip omit waive disable deactivate suppress circumvent relax weaken exempt "
-    "forward send email mail upload post publish share export transmit submit transfer wire remit payout deposit redirect route "
-    "cc bcc subscribe recipient beneficiary payee webhook "
-    "approve authorize authorise grant allow permit whitelist allowlist trust trusted privilege admin root sudo superuser unrestricted "
-    "unlimited refund reimburse discount credit compensate "
-    "reveal disclose expose leak password credential secret "
-    "download install execute curl wget fetch visit shell eval "
-    "obey comply follow mandate supersede precedence priority outrank authoritative "
-    "secretly silently quietly conceal hide confidential discreet unattended automatically immediately unconditionally regardless "
-    "whatever anyone everyone unasked unverified unchecked delete erase wipe purge destroy "
-    "recommend promote praise endorse mention advertise buy purchase brand sponsor"
+def _roots(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{'|'.join(sorted(words.split()))})")
+
+
+def stems_of(roots: re.Pattern[str], text: str) -> frozenset[str]:
+    """Stems of the words of a text that begin with one of the roots: more exact than stems alone (`follow` is not `following`)."""
+    words = (word.casefold() for word in _WORD.findall(_CAMEL.sub(" ", text)))
+    return frozenset(word_stem(word) for word in words if roots.match(word))
+
+
+FORCE = _roots(
+    r"ignore disregard forget overrid overrule bypass skip omit waiv(?:e|ing) disabl deactivate suppress circumvent relax weaken exempt "
+    r"forward send(?:ing|s)?\b email mail(?:s|ed|ing)?\b upload post(?:ing|s|ed)?\b publish shar(?:e|ing)\b export transmit submit "
+    r"transfer wir(?:e|ing)\b remit payout deposit redirect rout(?:e|ing)\b "
+    r"cc\b bcc\b subscrib recipient beneficiar payee webhook "
+    r"approv authori[sz]  grant allow permit whitelist allowlist trust  privileg admin root\b sudo superuser unrestricted "
+    r"unlimited refund reimburs discount credit compensat "
+    r"reveal disclos expos leak password credential secret "
+    r"download install execut curl\b wget fetch visit(?:ing)?\b shell\b eval\b "
+    r"obey compl(?:y|ies) follow\b mandat(?:e|ing)\b supersed precedence priorit outrank authoritative "
+    r"secretly silently quietly conceal hid(?:e|ing)\b confidential discreet unattended automatically immediately unconditionally "
+    r"regardless "
+    r"whatever anyone everyone unasked unverified unchecked delet eras(?:e|ing) wip(?:e|ing) purg(?:e|ing) destroy "
+    r"recommend promot prais endors mention advertis buy purchas brand\b sponsor"
 )
 """What moves money, data, rights or checks, obeys somebody, or promotes something. A lesson needs a trusted text for each."""
 
@@ -65,16 +77,20 @@ CHECKS = _stems(
     "policy rule inform notify tell warn"
 )
 
-ERROR_ORDERS = _stems(
-    "disregard forget obey waive exempt assistant secretly silently quietly conceal unconditionally regardless whatever everyone anyone "
-    "forward wire payout promote whitelist unasked unverified unchecked reimburse"
+ERROR_ORDERS = _roots(
+    r"disregard forget obey waiv(?:e|ing) exempt assistant secretly silently quietly conceal unconditionally regardless whatever "
+    r"everyone anyone "
+    r"forward wir(?:e|ing)\b payout promot whitelist unasked unverified unchecked reimburs"
 )
 """Words that no fact about a tool call needs: an error that holds one gives orders."""
 
 LEAVE_OUT = _stems("ignore skip bypass omit disable suppress override drop relax avoid")
 """Verbs that are orders in an error if a check follows."""
 
-DEEDS_AT_ADDRESS = _stems("run curl wget fetch download install execute visit open click send post upload mail email")
+DEEDS_AT_ADDRESS = _roots(
+    r"run(?:ning)?\b curl\b wget fetch download install execut visit(?:ing)?\b open(?:ing)?\b click send(?:ing|s)?\b "
+    r"post(?:ing|s|ed)?\b upload mail(?:s|ed|ing)?\b email"
+)
 """What an error may tell to do at an address that it names."""
 
 OPERATIONS = _stems(

@@ -23,6 +23,7 @@ from tenure.governance.instruction_words import (
     LEAVE_OUT,
     NEGATIONS,
     OPERATIONS,
+    stems_of,
     word_stem,
     word_stems,
 )
@@ -142,7 +143,7 @@ class _Ground:
                 if step.kind == "tool_call":
                     texts.append(json.dumps(dict(step.arguments), default=str, ensure_ascii=False))
         # Names of fields in results are structure; they lend no word that moves money, data, rights or checks.
-        texts.append(" ".join(sorted(name for name in names if FORCE.isdisjoint(word_stems(name)))))
+        texts.append(" ".join(sorted(name for name in names if not stems_of(FORCE, name))))
         self._text = "\n".join(texts).casefold()
         self._sentences = [sentence for text in texts for sentence in _sentences(_NO.sub("", text))]
         self._units = [*self._sentences, *(one | other for one, other in pairwise(self._sentences))]
@@ -161,8 +162,9 @@ class _Ground:
             if found.group().casefold() not in self._text:
                 return f"no trusted step names '{found.group()[:60]}'"
         stems = list(word_stems(statement))
+        forceful = stems_of(FORCE, statement)
         for stem in stems:
-            if stem in FORCE and stem not in self._stems:
+            if stem in forceful and stem not in self._stems:
                 word = next(word for word in _WORD.findall(statement) if word_stem(word) == stem) if stem.isascii() else stem
                 return f"no trusted step speaks of '{word}'"
         if _negates_check(stems) and not _negates_check(list(word_stems(self._text))):
@@ -172,7 +174,7 @@ class _Ground:
         anchored = any(name in statement for name in self._names)
         if unsupported > (max(1, len(subject) // ANCHORED_PART) if anchored else len(subject) // FREE_PART):
             return f"of {len(subject)} words about its subject, trusted steps lack {unsupported}"
-        said = subject | {stem for stem in stems if stem in FORCE}
+        said = subject | forceful
         words = frozenset(stems)
         outside, inside = (
             max(((len(said & unit), len(words & unit)) for unit in units), default=(0, 0)) for units in (self._carried(), self._units)
@@ -212,11 +214,11 @@ def is_directive(error: str) -> bool:
     an address together with something to do there.
     """
     stems = list(word_stems(error))
-    if len(error) > 4 * ERROR_QUOTE_LIMIT or not ERROR_ORDERS.isdisjoint(stems):
+    if len(error) > 4 * ERROR_QUOTE_LIMIT or stems_of(ERROR_ORDERS, error):
         return True
     left_out = any(stem in LEAVE_OUT and not CHECKS.isdisjoint(stems[place + 1 : place + 5]) for place, stem in enumerate(stems))
     waived = bool({"witho", "unnec"} & set(stems)) and _negates_check(stems)
-    return left_out or waived or (_ADDRESS.search(error) is not None and not DEEDS_AT_ADDRESS.isdisjoint(stems))
+    return left_out or waived or (_ADDRESS.search(error) is not None and bool(stems_of(DEEDS_AT_ADDRESS, error)))
 
 
 def _negative(stems: Iterable[str]) -> bool:
@@ -277,7 +279,7 @@ def _could_instruct(leaf: str) -> bool:
     if len(letters) > CARRIER_WORDS and _ADDRESS.search(leaf) is None:
         return True  # joined by something else than blanks
     stems = {word_stem(word) for word in letters}
-    if len(letters) >= 2 and _ID.fullmatch(leaf) is None and stems & FORCE and not stems & _VERDICTS:
+    if len(letters) >= 2 and _ID.fullmatch(leaf) is None and stems_of(FORCE, leaf) and not stems & _VERDICTS:
         return True
     return len(leaf) >= 16 and any(manner in _ENCODED for manner, _ in decoded_texts(leaf))
 
