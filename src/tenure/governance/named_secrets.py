@@ -32,6 +32,9 @@ _STEMS: dict[str, tuple[str, ...]] = {
 }
 """What names of secrets hold, and how small letters may go on behind it."""
 
+_OF_DIGITS = frozenset({"cvv", "cvc", "otp"})
+_DIGITS = re.compile(r"[0-9]{3}")
+
 _WORD_STEMS = ("senha", "parola", "identified by")
 _FOREIGN = re.compile(
     "\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\u00f1a\\b|\u0142o\\b"
@@ -77,7 +80,9 @@ def find_named(text: str, image: str, lower: str) -> Iterator[Span]:
         while place >= 0:
             stop = place + len(stem)
             # `keyboard`, `tokens`, `passenger`: most hits end here, so this test decides how fast a text is read.
-            if not text[stop : stop + 1].islower() or lower.startswith(goes_on, stop):
+            if (not text[stop : stop + 1].islower() or lower.startswith(goes_on, stop)) and (
+                stem not in _OF_DIGITS or _DIGITS.search(text, stop, stop + 60) is not None
+            ):
                 found, stop = _beside_name(text, image, place, stop)
                 yield from found
             place = lower.find(stem, stop)
