@@ -23,6 +23,7 @@ from tenure.playbook.refine import Bounds, Plan, plan_refinement
 from tenure.playbook.run import STEP_KINDS, Origin, Outcome, Run, Signal, Step, StepKind, Task, as_task
 from tenure.playbook.state import Playbook
 from tenure.ports import Admitted, Clock, Embedder, IdSource, LanguageModel, Store
+from tenure.providers import secret_detection
 from tenure.settings import Settings, checked, database_url, default_scope, read_settings
 from tenure.stores.scopes import parents
 from tenure.system import SystemClock, UlidSource
@@ -68,6 +69,7 @@ class Tenure(FigureKeeping):
         model: LanguageModel | None = None,
         embedder: str | Embedder | None = None,
     ) -> None:
+        secret_detection.install()
         self.store, self.scope = store, scope
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or UlidSource()

@@ -114,6 +114,18 @@ def _poison(asked: Asked) -> dict[str, Any]:
     return run_poison(asked.data, records=records, names=names, seed=asked.seed)
 
 
+def _redaction(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.redaction_bench import run_redaction
+
+    return run_redaction(asked.data, seed=asked.seed)
+
+
+def _injection(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.injection import run_injection
+
+    return run_injection(asked.data)
+
+
 BENCHES: Mapping[str, Bench] = {
     bench.name: bench
     for bench in (
@@ -173,6 +185,51 @@ BENCHES: Mapping[str, Bench] = {
                 "processors": "processors of the machine",
             },
             run=_scale,
+        ),
+        Bench(
+            name="redaction",
+            measures="how many secrets are taken out of labelled lines, and how much of what is taken out was secret",
+            needs_data=False,
+            figures={
+                "lines": "labelled lines",
+                "secrets": "secrets in them",
+                "lookalikes": "lines in which nothing is secret",
+                "found": "secrets of which no more than four characters in a row are left",
+                "marks": "places that were taken out",
+                "right": "of them, those that stood where a secret was",
+                "recall": "found of secrets, 0 to 1",
+                "precision": "right of marks, 0 to 1",
+                "parts": "the same by part of the set; of the built-in one, the held-out part was written before the rules were read",
+                "kinds": "secrets and found by kind",
+                "missed": "examples of what was left, masked",
+                "wrong": "examples of what was taken out and no secret",
+                "kb_per_second": "thousand characters a second of processor time; short lines are slower than long texts",
+                "second_look": "whether detect-secrets is installed and took part",
+            },
+            run=_redaction,
+        ),
+        Bench(
+            name="injection",
+            measures="whether what strangers plant in runs becomes a lesson that is shown, without a model and with one that obeys them",
+            needs_data=False,
+            figures={
+                "attacks": "attack runs; each is learned without a model and with one",
+                "active_lessons": "lessons in use whose instruction comes from an attack",
+                "held": "lessons of attacks that wait for a person",
+                "refused": "lessons of attacks that admission refused for what they say",
+                "refused_otherwise": "lessons of attacks that were refused for another reason, such as their length",
+                "nothing": "attack runs, either way of learning, that left no lesson of the attack at all",
+                "benign_total": "runs whose lesson is harmless and mentions the same words",
+                "benign_blocked": "of them, those whose lesson was held or refused",
+                "benign_learned": "of them, those whose lesson is in use",
+                "families": "the same by family of attack",
+                "without_model": "the same for learning without a model",
+                "with_model": "the same for learning with a model that obeys the attack",
+                "active": "examples of active lessons",
+                "blocked": "examples of harmless lessons that were blocked",
+                "seconds": "processor time for all of it",
+            },
+            run=_injection,
         ),
         Bench(
             name="recall-locomo",

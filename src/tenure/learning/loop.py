@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tenure.governance.redaction import redact_run
-from tenure.learning.admitting import Proposed, admit_operations, join_known
+from tenure.learning.admitting import Proposed, admit_operations, basis_of, join_known
 from tenure.learning.observing import Recollection
 from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.thinking import Thought, think
@@ -25,6 +25,7 @@ from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Reading, St
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
 from tenure.roles.signatures import signature
+from tenure.roles.taint import UntrustedText
 from tenure.settings import Settings, read_settings
 
 RELATED_LESSONS = 8
@@ -321,14 +322,16 @@ def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable
             yield proposal
     yield from learned
     room = most
-    for operation in thought.curation.operations if thought.curation is not None else ():
+    proposed = thought.curation.operations if thought.curation is not None else ()
+    outside = UntrustedText(run) if proposed else None
+    for operation in proposed:
         if isinstance(operation, Update) and operation.id in revised:
             continue  # the revision rests on the source case
         if isinstance(operation, Add):
             if room <= 0:
                 continue
             room -= 1
-        yield Proposed(operation=_from(operation, run), basis="model", author=thought.author)
+        yield Proposed(operation=_from(operation, run), basis=basis_of(operation, outside), author=thought.author)
 
 
 def _plain_proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:
