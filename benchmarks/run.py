@@ -5,7 +5,8 @@
     python benchmarks/run.py playbook                           one of them
 
 A benchmark is a file `bench_NAME.py` with `measure(*, full: bool)`, which returns figures by name. A name ends in
-its unit: `_ms`, `_s`, `_mb`, `_per_s`. Figures are medians unless the file's docstring says otherwise.
+its unit: `_ms`, `_s`, `_mb`, `_per_s`. Figures are medians unless the file's docstring says otherwise; groups of them
+are told in the Markdown as `GROUP.NAME`. One that draws has `draw(figures, folder)` too, which writes its plots there.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import tenure
 
 FOLDER = Path(__file__).resolve().parent
 
-Figures = Mapping[str, float | int | str]
+Figures = Mapping[str, Any]
+"""Numbers and short texts by name; what `tenure bench run NAME --json` prints stands in a report as it is, groups and all."""
 
 
 def main() -> int:
@@ -46,6 +49,8 @@ def main() -> int:
         print(as_markdown(name, module, figures, full=asked.full))
         if asked.reports:
             write_reports(asked.reports, name, module, figures, full=asked.full)
+            if hasattr(module, "draw"):
+                module.draw(figures, asked.reports)
     return 0
 
 
@@ -80,11 +85,19 @@ def as_markdown(name: str, module: ModuleType, figures: Figures, *, full: bool) 
     """A report for people."""
     said = conditions(full=full)
     rows = "\n".join(
-        f"| {figure} | {value:,.3g} |" if isinstance(value, float) else f"| {figure} | {value} |" for figure, value in figures.items()
+        f"| {figure} | {value:,.3g} |" if isinstance(value, float) else f"| {figure} | {value} |" for figure, value in flat(figures).items()
     )
     about = (module.__doc__ or "").strip()
     where = f"Tenure {said['tenure']}, Python {said['python']}, {said['system']}, {said['processors']} processors, {said['at']}"
     return f"# {name}\n\n{about}\n\n{where}{'' if full else '; small sizes'}.\n\n| figure | value |\n|---|---|\n{rows}\n"
+
+
+def flat(figures: Figures) -> dict[str, Any]:
+    """The figures of groups by `GROUP.NAME`, beside those that stand alone."""
+    found: dict[str, Any] = {}
+    for name, value in figures.items():
+        found |= {f"{name}.{inner}": one for inner, one in flat(value).items()} if isinstance(value, Mapping) else {name: value}
+    return found
 
 
 def write_reports(folder: Path, name: str, module: ModuleType, figures: Figures, *, full: bool) -> None:

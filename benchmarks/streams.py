@@ -12,11 +12,15 @@ from tenure.traces import ReadReport, read_runs
 _RECORDED = "tau-airline/gpt-4o-airline-trials-0-1.json"
 
 
+def data(*place: str) -> Path | None:
+    """A file or folder of real data, if TENURE_DATA (or `../shared/data`) holds it; of a pattern, the first that fits."""
+    folder = Path(os.environ.get("TENURE_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    return next((path for one in place for path in sorted(folder.glob(one))), None)
+
+
 def recorded() -> Path | None:
     """The recorded tau-bench runs, if TENURE_DATA (or `../shared/data`) holds them."""
-    folder = Path(os.environ.get("TENURE_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
-    path = folder / _RECORDED
-    return path if path.is_file() else None
+    return data(_RECORDED)
 
 
 def runs(most: int) -> tuple[str, list[Run]]:

@@ -404,8 +404,16 @@ class Reading(Figures, Protocol):
         """Live lessons and their estimated tokens by section."""
         ...
 
-    def core(self) -> Core | None:
-        """The core last shown, or none."""
+    def core(self, size: int = 0) -> Core | None:
+        """The core last shown in contexts of a size, or none.
+
+        Args:
+            size: the cap on it, in tokens; 0 for the one that the settings give.
+        """
+        ...
+
+    def core_sizes(self) -> Sequence[int]:
+        """Sizes of which a core is kept, that shown last at the end."""
         ...
 
     def setting(self, name: str) -> str | None:
@@ -452,8 +460,8 @@ class Writing(Reading, Protocol):
         """Remove the vectors of all models but one; how many there were."""
         ...
 
-    def keep_core(self, core: Core) -> None:
-        """Keep the core that was shown."""
+    def keep_core(self, core: Core, size: int = 0) -> None:
+        """Keep the core that was shown in contexts of a size. Of many sizes, those shown longest ago are let go."""
         ...
 
     def set(self, name: str, value: str | None) -> None:

@@ -119,6 +119,12 @@ def likeness_of_words(one: Collection[str], other: Collection[str]) -> float:
     return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
+def likeness_of_bits(one: int, other: int) -> float:
+    """`likeness_of_words` of sets whose words are the bits of two numbers."""
+    shared = (one & other).bit_count()
+    return shared / (one | other).bit_count() if shared else 0.0
+
+
 SAME_AGAIN = 0.8
 """What a text loses of its worth that says just what a chosen one says."""
 

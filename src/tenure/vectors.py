@@ -8,6 +8,12 @@ from typing import Literal, Protocol
 
 from tenure.playbook.lessons import Lesson
 
+FEWEST_COMPARED = 8
+"""From how many vectors on it can be told whether one stands out."""
+
+DEVIATIONS = 2.0
+"""How far above the mean a cosine stands out, in standard deviations: about one in forty does among texts without a relation."""
+
 
 class Embedder(Protocol):
     """Turns texts into vectors whose cosine says how near they are in meaning. Never called inside a database transaction."""
@@ -98,8 +104,15 @@ class Nearest:
         hits: nearest first.
         lowest: the least cosine of all that were compared; 0 if there was nothing.
         compared: how many vectors were compared.
+        mean, deviation: of the cosines of all: embedders differ in what they give to texts that have nothing in common.
     """
 
     hits: tuple[Near, ...] = ()
     lowest: float = 0.0
     compared: int = 0
+    mean: float = 0.0
+    deviation: float = 0.0
+
+    def stands_out(self, cosine: float) -> bool:
+        """Whether a cosine is clearly above those of most that were compared; never where too few were to tell."""
+        return self.compared >= FEWEST_COMPARED and cosine >= self.mean + DEVIATIONS * self.deviation

@@ -146,7 +146,6 @@ class Tenure(FigureKeeping):
         question = self.vectors.question(as_task(task).text)
         with self.store.reading(self.scope) as reading:
             settings = read_settings(reading.setting)
-            before = reading.core()
             found = recall(
                 reading,
                 as_task(task).text,
@@ -156,9 +155,10 @@ class Tenure(FigureKeeping):
                 at=self.clock.now(),
                 count=open_counter(settings),
             )
-        if found.core is not None and found.core != before and budget is None:
+            changed = found.core is not None and found.core != reading.core(found.core_size)
+        if found.core is not None and changed:
             with self.store.writing(self.scope) as work:
-                work.keep_core(found.core)
+                work.keep_core(found.core, found.core_size)
         return found
 
     def run(self, task: str | Task, *, budget: int | None = None, kind: str = "", session: str = "") -> ActiveRun:

@@ -188,7 +188,7 @@ def test_a_lesson_that_shares_no_word_with_the_task_is_recalled_by_meaning(url: 
         book.embed()
         found = book.context("automobile", budget=300)
         assert "zzz-1" in found.lessons[:2]  # the double may take another word for the same
-        assert found.search == "keywords, and vectors of words-512 (121 lessons, 0 runs)"
+        assert found.search == "keywords, and vectors of words-512 (121 lessons)"
 
 
 def test_like_runs_are_found_by_meaning_too(url: str) -> None:

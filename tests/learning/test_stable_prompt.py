@@ -9,6 +9,7 @@ import pytest
 
 from tenure import Add, Pin, Restore, Retire, Tally, Tenure, Update
 from tenure.evaluation.prompt_cache import Reuse
+from tenure.learning.upkeep import renew_prompt
 from tenure.playbook.render import TAIL_SHARE, Core
 from tenure.testing import CountingIds, SteppingClock
 from tests.learning.episodes import cured_run
@@ -47,22 +48,26 @@ def grown(book: Tenure, size: int) -> None:
 
 def test_while_a_playbook_grows_and_its_counts_change_prompts_share_their_beginning(book: Tenure) -> None:
     book.set("context.tokens", "8000")
-    reuse, rebuilds = Reuse(), 0
+    reuse, rebuilds, changes = Reuse(), 0, 0
     before, core_before = "", Core()
     for number in range(60):
         book.apply([lesson(number), *(Tally(f"x-{one:03}", helpful=1, shown=1) for one in range(max(0, number - 2), number))])
         now, core = stable(book, f"step {WORDS[number % 16]}")
         same_core = core.lines == core_before.lines
-        rebuilds += not same_core
+        rebuilt = core.lines[: len(core_before.lines)] != core_before.lines
+        changes, rebuilds = changes + (not same_core), rebuilds + rebuilt
         if same_core:
-            assert now.startswith(before), "between rebuilds a prompt goes on where the one before ended"
+            assert now.startswith(before), "while the core stays a prompt goes on where the one before ended"
+        elif not rebuilt:
+            assert now.startswith(before.partition("\n## since then")[0]), "a generation stands behind the bytes that were there"
         assert sum(len(line.text) for line in core.tail) <= 1.2 * TAIL_SHARE * sum(len(line.text) for line in core.lines)
         assert "helpful" not in now
         reuse.send(now)
         before, core_before = now, core
-    assert rebuilds <= 20
-    # Of so small a playbook each new lesson and each rebuild is a large part; the bench measures a real one.
-    assert reuse.share >= 0.8
+    assert rebuilds <= 2, "where a heading weighs as much as a lesson, those said again are soon too many"
+    assert 10 <= changes <= 20
+    # Of so small a playbook each new lesson is a large part; the bench measures a real one.
+    assert reuse.share >= 0.9
 
 
 def test_neither_counts_nor_another_task_change_a_byte_of_it(book: Tenure) -> None:
@@ -99,6 +104,23 @@ def test_an_ordinary_retirement_is_a_line_at_the_end_and_a_return_another(book: 
     assert "part 3 and" in again[len(now) :]
 
 
+def test_a_lesson_that_a_closed_generation_left_out_is_told_when_it_comes_back(book: Tenure) -> None:
+    book.set("context.tokens", "8000")
+    grown(book, 30)
+    first, core = stable(book)
+    book.apply([lesson(30), lesson(31)])
+    stable(book)
+    book.apply([Retire("x-031", "not needed"), *(lesson(number) for number in range(32, 42))])
+    now, closed = stable(book)
+    assert closed.generations == (len(core.lines),)
+    assert now.startswith(first)
+    assert "[x-031]" not in now
+    book.apply([Restore("x-031")])
+    again, _ = stable(book)
+    assert again.startswith(now)
+    assert "- [x-031] " in again[len(now) :]
+
+
 def test_refine_has_the_core_built_anew_without_what_went(book: Tenure) -> None:
     grown(book, 30)
     book.apply([Add("section 9", "Before step red red, read the manual of part 0 and note its limits.", id="y-1")])
@@ -125,3 +147,26 @@ def test_a_lesson_that_misled_leaves_the_core_at_once(book: Tenure) -> None:
     now, core = stable(book)
     assert misleading.text not in now
     assert core.tail == ()
+
+
+@pytest.mark.parametrize("budget", [6_000, 2_000, 1_200])
+def test_an_explicit_budget_has_a_core_of_its_own_that_counts_do_not_move(book: Tenure, budget: int) -> None:
+    grown(book, 60)
+    book.set("context.core_tokens", "600")
+    first = book.context("step red", budget=budget)
+    assert first.core is not None
+    for number in range(12):
+        book.apply([Tally(f"x-{(7 * number + one) % 60:03}", helpful=3, shown=3) for one in range(5)])
+        book.context("step red")  # one of the settings' size in between
+        again = book.context("step red", budget=budget)
+        assert again.core is not None
+        assert again.core.lines == first.core.lines
+
+
+def test_what_must_not_wait_renews_the_cores_of_every_size(book: Tenure) -> None:
+    grown(book, 60)
+    before = {budget: book.context("step red", budget=budget).core_size for budget in (1_200, 1_500, 8_000)}
+    assert len(set(before.values())) > 1
+    with book.store.writing(book.scope) as work:
+        renew_prompt(work, "a lesson was revoked")
+        assert all(core is not None and core.stale for core in map(work.core, before.values()))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tenure import Add, Delta, Merge, Pin, Playbook, Restore, Retire, Tally, Update, apply, render
 from tenure.playbook.delta import Operation
-from tenure.playbook.render import TAIL_SHARE, Core, Rendered, defused, lesson_block
+from tenure.playbook.render import DEAD_SHARE, TAIL_SHARE, Core, Rendered, dead_tokens, defused, lesson_block
 from tenure.ranking import estimate_tokens
 from tests.strategies import SECTIONS, History, fold, histories, lesson_texts, texts
 
@@ -56,13 +56,26 @@ def event(kind: str, number: int, text: str, known: list[str], place: int) -> Op
     return made[kind]
 
 
+SINCE = "## since then\n"
+
+
 def check_tail(rendered: Rendered) -> None:
     assert rendered.tail_tokens <= TAIL_SHARE * rendered.core_tokens or not rendered.core.tail
     assert rendered.core_tokens == sum(estimate_tokens(line.text) for line in rendered.core.lines)
+    later = {line.id for line in rendered.core.tail}
+    assert sum(estimate_tokens(line.text) for line in rendered.core.lines if line.id in later) <= TAIL_SHARE * rendered.core_tokens
+    if rendered.closed or rendered.rebuilt:
+        assert dead_tokens(rendered.core) <= DEAD_SHARE * rendered.core_tokens
+
+
+def generations(core: Core) -> list[list[str]]:
+    """The sections of each generation's lines, in order."""
+    ends = (*core.generations, len(core.lines))
+    return [[line.section for line in core.lines[start:end]] for start, end in zip((0, *core.generations), ends, strict=True)]
 
 
 @given(st.integers(0, 30), st.sampled_from((120, 400, 4000)), _EVENTS)
-def test_each_prompt_begins_with_the_one_before_unless_it_says_that_it_was_rebuilt(
+def test_each_prompt_begins_with_the_one_before_unless_it_says_that_it_was_rebuilt_or_a_generation_closed(
     size: int, core_tokens: int, events: list[tuple[str, int, str]]
 ) -> None:
     playbook = learned(size)
@@ -72,6 +85,10 @@ def test_each_prompt_begins_with_the_one_before_unless_it_says_that_it_was_rebui
         playbook = then(playbook, f"1{place:02}", event(kind, number, text, known, place))
         following = render(playbook, rendered.core, core_tokens)
         if not following.rebuilt:
+            assert following.text.startswith(rendered.text.partition(SINCE)[0])
+            assert following.core.lines[: len(rendered.core.lines)] == rendered.core.lines
+            assert following.core.generations[: len(rendered.core.generations)] == rendered.core.generations
+        if not following.rebuilt and not following.closed:
             assert following.text.startswith(rendered.text)
             assert following.core.lines == rendered.core.lines
             assert following.core.tail[: len(rendered.core.tail)] == rendered.core.tail
@@ -152,16 +169,119 @@ def test_a_retired_lesson_is_a_tail_line_until_the_next_rebuild() -> None:
     assert rebuilt.rebuilt == "a safety retirement"
 
 
-def test_the_core_is_rebuilt_when_the_tail_passes_a_quarter_of_it() -> None:
-    playbook, rendered = learned(12), render(learned(12))
-    reasons = []
-    for place in range(8):
-        playbook = then(playbook, f"1{place}", Add("section 1", f"{WORDS} Later case {place}.", id=f"y-{place}"))
+def grown(playbook: Playbook, rendered: Rendered, size: int, *, core_tokens: int = 4000) -> tuple[Playbook, list[Rendered]]:
+    prompts: list[Rendered] = []
+    for place in range(size):
+        playbook = then(playbook, f"1{place:02}", Add(f"section {place % 2}", f"{WORDS} Later case {place}.", id=f"y-{place}"))
+        rendered = render(playbook, rendered.core, core_tokens)
+        check_tail(rendered)
+        prompts.append(rendered)
+    return playbook, prompts
+
+
+def test_a_tail_that_passes_a_quarter_of_the_core_becomes_a_generation_of_it() -> None:
+    before = render(learned(12))
+    _, prompts = grown(learned(12), before, 8)
+    assert [bool(one.closed) for one in prompts] == [False, False, True, False, False, False, True, False]
+    assert not any(one.rebuilt for one in prompts)
+    assert all(one.text.startswith(before.text) for one in prompts)
+    assert prompts[7].text.startswith(prompts[6].text)
+    assert prompts[7].core.generations == (12, 15)
+    assert SINCE not in prompts[6].text
+
+
+def test_lessons_of_a_generation_stand_by_section_behind_bytes_that_stay() -> None:
+    before = render(learned(12))
+    _, prompts = grown(learned(12), before, 3)
+    added = prompts[2].text.removeprefix(before.text)
+    assert re.findall(r"## [^\n]+|y-\d", added) == ["## section 1", "y-1", "## section 0", "y-0", "y-2"]
+
+
+def test_a_generation_goes_on_under_the_heading_with_which_the_core_ends() -> None:
+    before = render(learned(12))
+    playbook = then(learned(12), "02", *[Add("section 2", f"{WORDS} Later case {place}.", id=f"y-{place}") for place in range(4)])
+    closed = render(playbook, before.core)
+    assert closed.closed
+    assert "##" not in closed.text.removeprefix(before.text)
+    assert closed.core.generations == (12,)
+
+
+def test_what_was_revised_or_retired_in_the_tail_enters_a_generation_as_it_is_now() -> None:
+    rendered = render(learned(12))
+    playbook, prompts = grown(learned(12), rendered, 2)
+    changed = then(playbook, "20", Update("y-0", text="Better."), Retire("y-1"))
+    changed = then(changed, "21", *[Add("section 1", f"{WORDS} Another {place}.", id=f"z-{place}") for place in range(3)])
+    closed = render(changed, prompts[-1].core)
+    assert closed.closed
+    assert "- [y-0] Better.\n" in closed.text
+    assert "y-1" not in closed.text
+    back = render(then(changed, "22", Restore("y-1")), closed.core)
+    assert back.text.startswith(closed.text)
+    assert back.text.endswith(f"- [y-1] {WORDS} Later case 1.\n")
+
+
+def test_corrections_of_the_core_stay_at_the_end_when_a_generation_closes_and_are_folded_in_by_a_rebuild() -> None:
+    playbook = learned(40)
+    changed = then(playbook, "02", Update("x-003", text="Better."), Retire("x-004"), Update("x-005", text="For a while."))
+    rendered = render(changed, render(playbook).core)
+    changed = then(changed, "03", Update("x-005", text=f"{WORDS} Case 5."))
+    _, prompts = grown(changed, render(changed, rendered.core), 12)
+    (closed,) = [one for one in prompts if one.closed]
+    # What was changed and changed back is said by the core again.
+    assert closed.text.endswith(f"{SINCE}- [x-004] no longer applies.\n- [x-003] (replaces the earlier text) Better.\n")
+    rebuilt = render(changed, closed.core, rebuild="refine")
+    assert not {"since then", "replaces", "no longer", "x-004"} & set(re.findall("since then|replaces|no longer|x-004", rebuilt.text))
+    assert "- [x-003] Better.\n" in rebuilt.text
+    assert rebuilt.core.generations == ()
+
+
+def test_many_corrections_have_the_core_rebuilt() -> None:
+    playbook, rendered = learned(20), render(learned(20))
+    said = []
+    for place in range(6):
+        playbook = then(playbook, f"1{place}", Retire(f"x-{place:03}"))
         rendered = render(playbook, rendered.core)
         check_tail(rendered)
-        reasons.append(bool(rendered.rebuilt))
-    assert reasons.index(True) == 2
-    assert sum(reasons) == 2
+        said.append(rendered.rebuilt)
+    assert said[:5] == [""] * 5
+    assert said[5].startswith("corrections of")
+    assert "no longer applies" not in rendered.text
+
+
+def test_where_a_generation_would_pass_the_cap_usefulness_decides_anew() -> None:
+    playbook = learned(12)
+    cap = estimate_tokens(render(playbook).text) + 60
+    _, prompts = grown(playbook, render(playbook, None, cap), 8, core_tokens=cap)
+    changed = [one for one in prompts if one.closed or one.rebuilt]
+    assert changed
+    assert all(f"would pass {cap} tokens" in one.rebuilt for one in changed)
+    assert all(estimate_tokens("\n".join(line.text for line in one.core.lines)) <= cap for one in prompts)
+
+
+@given(st.integers(0, 12), st.sampled_from((300, 10**6)), st.lists(st.tuples(st.integers(0, 9), _NUMBER), min_size=10, max_size=40))
+def test_over_any_history_a_prompt_says_the_newest_text_of_each_live_lesson_last_and_marks_what_went(
+    size: int, core_tokens: int, events: list[tuple[int, int]]
+) -> None:
+    kinds = ("add", "add", "add", "add", "add", "add", "update", "retire", "restore", "count")
+    playbook = learned(size)
+    rendered = render(playbook, None, core_tokens)
+    for place, (kind, number) in enumerate(events):
+        known = sorted(playbook.records) or ["nobody-1"]
+        playbook = then(playbook, f"1{place:02}", event(kinds[kind], number, WORDS, known, place))
+        before, rendered = rendered, render(playbook, rendered.core, core_tokens)
+        check_tail(rendered)
+        if not rendered.rebuilt:
+            assert rendered.text.startswith(before.text.partition(SINCE)[0] if rendered.closed else before.text)
+        live = {lesson.id: lesson for lesson in playbook.lessons}
+        last = {line.id: line for line in (*rendered.core.lines, *rendered.core.tail)}
+        for lesson_id, line in last.items():
+            said = line.text.partition("] ")[2].removeprefix("(replaces the earlier text) ")
+            assert said == (lesson_block(live[lesson_id]).partition("] ")[2] if lesson_id in live else "no longer applies.")
+        assert set(last) & set(live) == set(live) - rendered.core.left_out
+        for sections in generations(rendered.core):
+            assert sum(one != before for one, before in zip(sections, ["", *sections], strict=False)) == len(set(sections))
+        if core_tokens < 10**6:
+            assert estimate_tokens(rendered.text.partition(SINCE)[0]) <= core_tokens
 
 
 def places(rendered: Rendered, section: str) -> list[str]:
@@ -283,6 +403,14 @@ def test_a_prompt_reads_like_this(golden: Callable[[str, str], None]) -> None:
     rendered = render(later, core)
     assert rendered.text.startswith(render(playbook).text)
     golden("playbook/prompt.md", rendered.text)
+
+
+def test_a_prompt_of_three_generations_reads_like_this(golden: Callable[[str, str], None]) -> None:
+    playbook = then(learned(18), "02", Update("x-004", text="Ask for the rate."))
+    rendered = render(playbook, render(learned(18)).core)
+    playbook, prompts = grown(playbook, rendered, 12)
+    assert [bool(one.closed) for one in prompts].count(True) == 2
+    golden("playbook/prompt_generations.md", prompts[-1].text)
 
 
 @given(st.text(max_size=200))

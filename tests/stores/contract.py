@@ -289,6 +289,7 @@ cores = st.builds(
     lines=st.lists(st.builds(Line, id=nasty_texts, section=nasty_texts, text=nasty_texts), max_size=3).map(tuple),
     tail=st.lists(st.builds(Line, id=nasty_texts, section=nasty_texts, text=nasty_texts), max_size=3).map(tuple),
     left_out=st.frozensets(nasty_texts, max_size=3),
+    generations=st.lists(st.integers(0, 3), max_size=3).map(tuple),
 )
 usages = st.builds(
     Usage,

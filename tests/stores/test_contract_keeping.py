@@ -13,6 +13,7 @@ from tenure.playbook.delta import Add, Delta, Operation, Retire
 from tenure.playbook.render import Core, Line, lesson_tokens
 from tenure.playbook.run import Outcome, Run, Step, Task
 from tenure.ports import FailedReply, HeldChange, Store, Usage
+from tenure.stores.codec import CORES_KEPT, cores_from_json
 from tests.stores.contract import NASTY, cores, delta_lists, fresh_scope, look_at, nasty_texts, runs, usages
 
 # -- runs ---------------------------------------------------------------------------------------------
@@ -349,6 +350,28 @@ def test_a_core_comes_back_byte_for_byte(store: Store, core: Core) -> None:
         transaction.keep_core(core)
     with store.reading(scope) as look:
         assert look.core() == core
+
+
+def test_contexts_of_different_sizes_have_a_core_each_and_that_of_the_settings_is_never_let_go(store: Store) -> None:
+    scope = fresh_scope()
+    named = {size: Core(lines=(Line(id=f"x{size}", section="s", text="said"),)) for size in range(0, 1_000, 100)}
+    for size, core in named.items():
+        with store.writing(scope) as transaction:
+            transaction.keep_core(core, size)
+    with store.reading(scope) as look:
+        assert look.core_sizes() == [0, *range(1_000 - 100 * (CORES_KEPT - 1), 1_000, 100)]
+        assert all(look.core(size) == named[size] for size in look.core_sizes())
+        assert look.core(100) is None
+
+
+def test_a_core_kept_before_there_were_generations_is_read_as_one() -> None:
+    core = cores_from_json(
+        '{"lines": [["x", "s", "- [x] text"]], "tail": [["y", "", "- [y] no longer applies."]], "left_out": [], "version": 7}'
+    )[0]
+    assert core == Core(
+        lines=(Line(id="x", section="s", text="- [x] text"),), tail=(Line(id="y", section="", text="- [y] no longer applies."),), version=7
+    )
+    assert core.generations == ()
 
 
 @given(values=st.dictionaries(nasty_texts, nasty_texts, max_size=4))

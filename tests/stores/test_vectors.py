@@ -57,8 +57,8 @@ def test_blocks_are_compared_as_one_and_joined_without_loss() -> None:
     vectors = [pack([1.0, float(n)]) for n in range(6)]
     apart = [Block([0, 1, 2], b"".join(vectors[:3]), 2), Block([3, 4, 5], b"".join(vectors[3:]), 2)]
     asked = unpack(pack([0.0, 1.0]))
-    assert best(apart, asked, most=4) == best([Block.joined(apart)], asked, most=4)
-    assert [row for row, _ in best(apart, asked, most=3, gone={4})[0]] == [5, 3, 2]
+    assert best(apart, asked, most=4).found == best([Block.joined(apart)], asked, most=4).found
+    assert [row for row, _ in best(apart, asked, most=3, gone={4}).found] == [5, 3, 2]
     assert Block.joined(apart).nbytes == 6 * 2 * 4
 
 

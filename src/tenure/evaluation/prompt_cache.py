@@ -22,7 +22,7 @@ from tenure.playbook.apply import apply
 from tenure.playbook.delta import Add, Delta, Operation, Retire, Tally, Update
 from tenure.playbook.foreign import read_foreign
 from tenure.playbook.lessons import Lesson
-from tenure.playbook.render import Core, render_lessons
+from tenure.playbook.render import Core, dead_tokens, render_lessons
 from tenure.playbook.state import Playbook
 from tenure.ranking import estimate_tokens
 
@@ -46,9 +46,10 @@ def run_prompt_cache(data: Path, *, seed: int = 0, core_tokens: int | None = Non
     Returns:
         `steps`, `reuse_mean` (tokens sent that were an unchanged prefix, of all tokens sent),
         `reuse_sectioned` (the same with counters in the text and insertion into sections), `rebuilds`
-        (after the first core), `tail_share_max` (tail to core, tokens), and beside them
-        `reuse_step_mean` (mean of the shares of each step), `tokens_sent`, `tokens_sectioned`, `updates`,
-        `retirements`, `core_tokens`, `seconds`.
+        (changes of the core after the first one), `generations` (those of them that closed a generation
+        behind bytes that stayed), `tail_share_max` (tail to core, tokens), and beside them `dead_share_max`
+        (what a rebuild would save, to core, tokens), `reuse_step_mean` (mean of the shares of each step),
+        `tokens_sent`, `tokens_sectioned`, `updates`, `retirements`, `core_tokens`, `seconds`.
 
     Raises:
         UserError: the file holds no lessons.
@@ -62,8 +63,8 @@ def run_prompt_cache(data: Path, *, seed: int = 0, core_tokens: int | None = Non
     playbook, shown = Playbook(), dict[str, Lesson]()
     core: Core | None = None
     stable, sectioned = Reuse(), Reuse()
-    rebuilds = updates = retirements = 0
-    tail_share = 0.0
+    rebuilds = generations = updates = retirements = 0
+    tail_share = dead_share = 0.0
     for number, add in enumerate(adds, 1):
         operations = [add, *_events(dice, shown)]
         updates += sum(isinstance(operation, Update) for operation in operations)
@@ -71,8 +72,10 @@ def run_prompt_cache(data: Path, *, seed: int = 0, core_tokens: int | None = Non
         playbook = apply(playbook, Delta(f"{number:06d}", operations, at=f"2026-01-01T00:00:00.{number:06d}+00:00")).playbook
         _follow(playbook, shown, operations)
         rendered = render_lessons([shown[one] for one in sorted(shown)], core, cap)
-        rebuilds += bool(core is not None and rendered.rebuilt)
+        rebuilds += bool(core is not None and (rendered.rebuilt or rendered.closed))
+        generations += bool(rendered.closed)
         core = rendered.core
+        dead_share = max(dead_share, dead_tokens(core) / rendered.core_tokens if rendered.core_tokens else 0.0)
         tail_share = max(tail_share, rendered.tail_tokens / rendered.core_tokens if rendered.core_tokens else 0.0)
         stable.send(rendered.text)
         sectioned.send(_sectioned(list(shown.values())))
@@ -81,7 +84,9 @@ def run_prompt_cache(data: Path, *, seed: int = 0, core_tokens: int | None = Non
         "reuse_mean": stable.share,
         "reuse_sectioned": sectioned.share,
         "rebuilds": rebuilds,
+        "generations": generations,
         "tail_share_max": round(tail_share, 4),
+        "dead_share_max": round(dead_share, 4),
         "reuse_step_mean": stable.step_mean,
         "tokens_sent": stable.sent,
         "tokens_sectioned": sectioned.sent,

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from tenure.playbook.delta import Add, Operation, Retire, Tally, Update
 from tenure.playbook.lessons import Lesson
+from tenure.ranking import Estimate
 from tenure.stores.sqlite import bare_commits_ms
 from tenure.wiring import Tenure
 
@@ -51,8 +52,11 @@ def run_scale(sizes: Sequence[int] = SIZES, *, seed: int = 0, out: Path | None =
         `apply_ms` (ten operations, committed), `context_ms`, `render_ms` (after a counter changed),
         `dedup_ms` (one new lesson), `refine_s`, `open_ms`, and beside them `build_s`, `peak_mb`,
         `lessons`, `file_mb`, and `processor`: of the first five, the time that the process itself took,
-        which tells more where others use the machine. Also `load`: how many processes wanted a processor, before and after.
-        And `vectors`: what one vector per lesson adds to memory and to the file at the largest size; `peak_mb` is without them.
+        which tells more where others use the machine. And `tokenizer`, where the extra `tokens` is installed: `counter` (its
+        name), `context_ms` and `peak_mb` with it; all else counts by estimate, as the base install does.
+        Also `load`: how many processes wanted a processor, before and after.
+        And `vectors`: what one vector per lesson adds to memory and to the file at the largest size; `peak_mb` is without them
+        and without a tokenizer.
     """
     before = _load()
     with tempfile.TemporaryDirectory(dir=folder) as where:
@@ -88,6 +92,7 @@ def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
     with Tenure.open(url, scope="local/scale") as book:
         ids = _fill(book, texts, size)
         built = time.perf_counter() - began
+        book.set("context.counter", Estimate.name)
         applied = [_taken(lambda n=n: book.apply(_ten_operations(n, ids, texts, dice))) for n in range(TIMES)]  # type: ignore[misc]
         book.context(texts.lesson())
         contexts = [_taken(lambda: book.context(texts.question())) for _ in range(TIMES)]
@@ -108,6 +113,12 @@ def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
         refined = [_taken(lambda: book.refine(dry_run=True)) for _ in range(3 if size <= 10_000 else 1)]
         with book.store.reading(book.scope) as reading:
             lessons = reading.counts()["live"]
+        peak = _peak_mb()
+        # A tokenizer's vocabulary takes more memory than most playbooks, so it comes when all else is measured.
+        book.set("context.counter", None)
+        counter = book.context(texts.lesson()).counted_by
+        counted = [_taken(lambda: book.context(texts.question())) for _ in range(TIMES)] if counter != Estimate.name else []
+        by_counter = {"counter": counter, "context_ms": _median([one.wall_ms for one in counted]), "peak_mb": _peak_mb()}
     opened = [_taken(lambda: Tenure.open(url, scope="local/scale").close()) for _ in range(TIMES)]
     return {
         "apply_ms": _median([one.wall_ms for one in applied]),
@@ -123,8 +134,9 @@ def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
             "dedup_ms": _median([one.processor_ms for one in checks]),
             "refine_s": _median([one.processor_ms / 1000 for one in refined]),
         },
+        "tokenizer": by_counter if counted else None,
         "build_s": round(built, 2),
-        "peak_mb": _peak_mb(),
+        "peak_mb": peak,
         "lessons": lessons,
         "file_mb": round(sum(path.stat().st_size for path in folder.glob(f"scale-{size}.db*")) / 1e6, 1),
     }

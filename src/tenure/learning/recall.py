@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from tenure import terms
 from tenure.fusion import VECTOR_WEIGHT
 from tenure.governance.redaction import redact
 from tenure.learning.cases import (
@@ -36,7 +37,7 @@ from tenure.playbook.render import (
 from tenure.playbook.run import vote_of
 from tenure.playbook.tables import Tables
 from tenure.ports import Hit, Nearest, Reading, TokenCounter
-from tenure.ranking import Estimate, choose_apart, likeness_of_words, words
+from tenure.ranking import Estimate, choose_apart, likeness_of_bits, words
 
 SMALL_BUDGET = 1_000
 """Below this many tokens all goes to the task at hand: a core would leave no room for it."""
@@ -55,6 +56,15 @@ UNSEEN_TOOL = 0.05
 
 LIKELY = 0.5
 """Chance from which on it is said that a tool will be called."""
+
+LEAST_LIKE = 0.2
+"""Share of a task's words, the rare ones counting more, from which on the task of a run is like it."""
+
+LEAST_HELD = 0.34
+"""The same as a plain share: where all tasks of a scope are alike, no word they share is rare."""
+
+ENOUGH_EMBEDDED = 0.8
+"""Share of the scope's lessons that must have a vector, for vectors to have a say."""
 
 NAMED = 0.9
 """Least likeness of a lesson that holds an identifier of the task exactly."""
@@ -111,6 +121,7 @@ class Context:
         why_cases: one entry per run.
         left_out: lessons that may matter for the task too and are not shown: there was no room, or a lesson shown says much the same.
         core: the core to keep for the next context; none if this budget had no room for one.
+        core_size: the size to keep it under; 0 for that of the settings.
         search: how what resembles the task was found, such as `keywords`, or `keywords and vectors of NAME`.
         counted_by: what counted the tokens, such as `estimate` or `o200k_base (tiktoken)`.
         notes: what did not work on the way, a sentence each.
@@ -125,6 +136,7 @@ class Context:
     why_cases: tuple[CaseShown, ...] = ()
     left_out: int = 0
     core: Core | None = None
+    core_size: int = 0
     search: str = "keywords"
     counted_by: str = "estimate"
     notes: tuple[str, ...] = ()
@@ -155,8 +167,11 @@ def recall(
         count: counts tokens; none estimates them.
     """
     counted = count or Estimate()
-    stable, lessons = _stable(reading, budget, core_tokens, at, counted)
+    stable, lessons, size = _stable(reading, budget, core_tokens, at, counted)
     text = stable.text if stable is not None else ""
+    if stable is not None and counted(redact(text).text) > budget:
+        # What stands for a secret can be longer than it.
+        stable, lessons, text = None, {}, ""
     shown = set(stable.ids) if stable is not None else set[str]()
     outlook, found = look_out(reading, task, question)
     candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
@@ -199,9 +214,10 @@ def recall(
         why_cases=cases.shown,
         left_out=len(candidates) - len(chosen),
         core=stable.core if stable is not None else None,
+        core_size=size,
         search=outlook.search,
         counted_by=counted.name,
-        notes=_notes(question, lessons),
+        notes=(*_notes(question, lessons), *outlook.notes),
     )
 
 
@@ -212,10 +228,11 @@ def _for_this_task(chosen: Sequence[Lesson], ids: Mapping[str, str], stable: str
 
 def _cases(reading: Reading, outlook: Outlook, room: int, at: datetime, count: TokenCounter) -> tuple[Cases, Cases]:
     """All cases, if they fit the room at all, and those that are worth keeping room free for, before lessons are chosen."""
-    whole = whole_cases(reading, room, count)
+    whole = whole_cases(reading, room, count, likeness=outlook.cases)
     if whole.shown and whole.tokens <= WHOLE_SHARE * room:
         return whole, whole
-    return whole, similar_cases(reading, outlook.cases, int(SIMILAR_SHARE * room), count, at=at)
+    like = {run: outlook.cases[run] for run in outlook.alike if run in outlook.cases}
+    return whole, similar_cases(reading, like, int(SIMILAR_SHARE * room), count, at=at)
 
 
 def _why(lesson: Lesson, part: str, outlook: Outlook, at: datetime) -> Why:
@@ -252,18 +269,22 @@ class Outlook:
     Attributes:
         words: likeness of lessons to the task by id, 0 to 1: the share of it that they hold, and their nearness in meaning.
         cases: likeness of kept runs' tasks to the task by run id, alike.
+        alike: the runs whose task is like this one in words or meaning, not only by a word or two.
         tools: by tool, the chance that the task calls it: its share among like runs.
         hits: what each lesson that was found by keywords holds of the task, by id.
-        near: cosine of each lesson that was found by its vector, by id.
+        near: cosine of each lesson whose vector stands out among those of all, by id.
         search: how all this was found.
+        notes: what was in the way, a sentence each.
     """
 
     words: dict[str, float]
     cases: dict[str, float]
     tools: dict[str, float]
+    alike: frozenset[str] = frozenset()
     hits: Mapping[str, Hit] = field(default_factory=dict[str, Hit])
     near: Mapping[str, float] = field(default_factory=dict[str, float])
     search: str = "keywords"
+    notes: tuple[str, ...] = ()
 
     def likeness(self, lesson: Lesson) -> float:
         """How much a lesson's subject resembles the task, 0 to 1: through the runs it came from, else through its words."""
@@ -284,13 +305,13 @@ class Outlook:
         if lesson.id in self.near:
             found.append(f"near in meaning ({self.near[lesson.id]:.2f})")
         run = max((place.run for place in lesson.evidence), key=lambda run: self.cases.get(run, 0.0), default="")
-        if self.cases.get(run):
+        if run in self.alike:
             found.append("it came from a task like this one")
         kind, _, rest = lesson.about.partition(":")
         tool = rest.partition(":")[0] if kind == "tool-error" else ""
         if self.tools.get(tool, 0.0) >= LIKELY:
             found.append(f"tasks like this one call {tool}")
-        return found
+        return found or ["useful in general"]
 
     def chance(self, lesson: Lesson) -> float:
         """The chance that what a lesson is about comes up at all, 0 to 1."""
@@ -304,7 +325,7 @@ def look_out(reading: Reading, task: str, question: Question = NO_QUESTION) -> t
     """What to expect of a task, and the lessons that may matter for it, from the scope and its parents."""
     hits = reading.search(task, limit=MOST_CANDIDATES)
     like = reading.cases_like(task, limit=LIKE_CASES)
-    near, near_cases, search = _near(reading, question, runs_too=not like)
+    near, near_cases, search, notes = _near(reading, question, runs_too=max((case.score for case in like), default=0.0) < LEAST_LIKE)
     said = fused({hit.lesson.id: hit.score for hit in hits}, near)
     fused_cases = fused({case.run: case.score for case in like}, near_cases)
     weights = {run: fused_cases[run] for run in sorted(fused_cases, key=lambda run: (-fused_cases[run], run))[:LIKE_CASES]}
@@ -314,34 +335,54 @@ def look_out(reading: Reading, task: str, question: Question = NO_QUESTION) -> t
     for run, weight in weights.items():
         for tool in called[run]:
             tools[tool] = tools.get(tool, 0.0) + weight
+    asked = len(terms.question(task).words)
+    alike = {case.run for case in like if case.score >= LEAST_LIKE or (case.words and len(case.words) >= LEAST_HELD * asked)}
+    alike.update(one.id for one in near_cases.hits if near_cases.stands_out(one.cosine))
     outlook = Outlook(
         words=said,
         cases=weights,
+        alike=frozenset(alike),
         tools={tool: (weight + 0.2) / (total + 1.0) for tool, weight in tools.items()},
         hits={hit.lesson.id: hit for hit in hits},
-        near={one.id: one.cosine for one in near.hits},
+        near={one.id: one.cosine for one in near.hits if near.stands_out(one.cosine)},
         search=search,
+        notes=notes,
     )
     resting = reading.near(list(weights), list(tools), limit=MOST_CANDIDATES)
     supported = reading.supported(limit=MOST_CANDIDATES // 2)
-    alike = (one.lesson for one in near.hits if one.lesson is not None)
-    lessons = {lesson.id: lesson for lesson in (*(hit.lesson for hit in hits), *alike, *resting, *supported)}
+    in_meaning = (one.lesson for one in near.hits if one.lesson is not None)
+    lessons = {lesson.id: lesson for lesson in (*(hit.lesson for hit in hits), *in_meaning, *resting, *supported)}
     return outlook, list(lessons.values())
 
 
-def _near(reading: Reading, question: Question, *, runs_too: bool) -> tuple[Nearest, Nearest, str]:
-    """Lessons and runs near the question's vector, and how they were looked for.
+def _near(reading: Reading, question: Question, *, runs_too: bool) -> tuple[Nearest, Nearest, str, tuple[str, ...]]:
+    """Lessons and runs near the question's vector, how they were looked for, and what was in the way.
 
-    Runs are asked for only where no run shares a word with the task. Beside runs that do, those that are
+    Runs are asked for only where no run is like the task in its words. Beside runs that are, those that are
     near in meaning blur what the task will do: on airline tasks one lesson met 6 of 18 errors, not 10.
+    Where many lessons have no vector yet, as in the midst of a change of the embedder, those that have one
+    would only crowd the others out.
     """
     if question.vector is None:
-        return Nearest(), Nearest(), "keywords"
+        return Nearest(), Nearest(), "keywords", ()
     lessons = reading.nearest(question.vector, model=question.model, kind="lesson", limit=MOST_CANDIDATES)
     runs = reading.nearest(question.vector, model=question.model, kind="run", limit=LIKE_CASES) if runs_too else Nearest()
+    every = sum(count for count, _ in reading.sizes().values())
+    notes: tuple[str, ...] = ()
+    if 0 < lessons.compared < ENOUGH_EMBEDDED * every:
+        notes = (
+            f"Only {lessons.compared:,} of {every:,} lessons have a vector of {question.model}, so lessons were searched by keywords. "
+            "Make the others: tenure embed",
+        )
+        lessons = Nearest()
     if not lessons.compared and not runs.compared:
-        return lessons, runs, "keywords"
-    return lessons, runs, f"keywords, and vectors of {question.model} ({lessons.compared} lessons, {runs.compared} runs)"
+        return lessons, runs, "keywords", notes
+    compared = ", ".join(
+        f"{nearest.compared:,} {noun}{'' if nearest.compared == 1 else 's'}"
+        for nearest, noun in ((lessons, "lesson"), (runs, "run"))
+        if nearest.compared
+    )
+    return lessons, runs, f"keywords, and vectors of {question.model} ({compared})", notes
 
 
 def fused(said: dict[str, float], near: Nearest) -> dict[str, float]:
@@ -371,28 +412,34 @@ def _notes(question: Question, lessons: Mapping[str, Lesson]) -> tuple[str, ...]
 
 def _stable(
     reading: Reading, budget: int, core_tokens: int, at: datetime, count: TokenCounter
-) -> tuple[Rendered | None, dict[str, Lesson]]:
-    """Core and tail with their lessons, where the budget has room for them."""
+) -> tuple[Rendered | None, dict[str, Lesson], int]:
+    """Core and tail with their lessons, where the budget has room for them, and the size under which the core is kept."""
     everything = sum(tokens for _, tokens in reading.sizes().values())
     whole = everything * 1.1 + 60 <= min(budget, core_tokens)
     if not everything or (budget < SMALL_BUDGET and not whole):
-        return None, {}
+        return None, {}, 0
     room = budget if whole else int(budget * CORE_SHARE)
     cap = core_tokens if whole else min(core_tokens, int(room / (1 + TAIL_SHARE)))
-    kept = reading.core()
+    size = cap if cap < core_tokens else 0
+    kept = reading.core(size)
     reason = "first core"
     if kept is not None:
         known = {line.id for line in (*kept.lines, *kept.tail)}
         shown = dict(reading.named(known))
         new = [lesson for lesson in reading.since(kept.version) if lesson.id not in known]
-        went_on = continue_core(kept, shown, new)
-        # A core that was made for a larger budget does not fit; this budget gets its own, which is not kept.
+        went_on = continue_core(kept, shown, new, cap)
         if isinstance(went_on, Rendered) and count(went_on.text) <= room:
-            return went_on, {**shown, **{lesson.id: lesson for lesson in new}}
+            return went_on, {**shown, **{lesson.id: lesson for lesson in new}}, size
         reason = went_on if isinstance(went_on, str) else reason
-    chosen = reading.named(choose_core(reading.briefs(), cap, at=at))
+    briefs = reading.briefs()
+    chosen = reading.named(choose_core(briefs, cap, at=at))
     built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
-    return (built, dict(chosen)) if count(built.text) <= room else (None, {})
+    if (tokens := count(built.text)) > room:
+        # The estimate reads these texts low. Without a core that fits, one would be sought again for every task.
+        room = int(budget * CORE_SHARE)
+        chosen = reading.named(choose_core(briefs, int(built.core_tokens * room / (1 + TAIL_SHARE) / tokens), at=at))
+        built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
+    return (built, dict(chosen), size) if count(built.text) <= room else (None, {}, 0)
 
 
 def _heading(stable: str) -> str:
@@ -406,12 +453,15 @@ def _choose_recalled(
     costs = [count(f"{lesson_block(lesson, ids[lesson.id])}\n") for lesson in lessons]
     # By the root of the cost: short lessons go first where worth is near, but length alone never decides.
     worths = [worth(lesson, outlook, at) / cost**0.5 for lesson, cost in zip(lessons, costs, strict=True)]
-    said = [frozenset(words(f"{lesson.text} {lesson.applies_when}")) for lesson in lessons]
+    # Words as bits: what two lessons share is then one operation, and thousands of pairs are looked at.
+    bits: dict[str, int] = {}
+    texts = (frozenset(words(f"{lesson.text} {lesson.applies_when}")) for lesson in lessons)
+    said = [sum(1 << bits.setdefault(word, len(bits)) for word in text) for text in texts]
     places = choose_apart(
         costs,
         worths,
         room,
-        likeness=lambda one, other: likeness_of_words(said[one], said[other]),
+        likeness=lambda one, other: likeness_of_bits(said[one], said[other]),
         votes=[frozenset({vote_of(lesson.origin)} - {""}) if lesson.status == "provisional" else () for lesson in lessons],
     )
     return [lessons[place] for place in places]

@@ -65,9 +65,10 @@ def carry_out(work: Writing, plan: Plan, *, ids: IdSource, at: datetime, author:
 
 def renew_prompt(work: Writing, reason: str) -> None:
     """Have the stable part of the next prompt built anew, for what must not wait until the tail has grown."""
-    core = work.core()
-    if core is not None and not core.stale:
-        work.keep_core(replace(core, stale=reason))
+    for size in work.core_sizes():
+        core = work.core(size)
+        if core is not None and not core.stale:
+            work.keep_core(replace(core, stale=reason), size)
 
 
 def describe(plan: Plan) -> str:

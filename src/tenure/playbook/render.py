@@ -1,7 +1,9 @@
 """What an agent sees: a stable core, then an append-only tail. Laid out so that prefix caches hold.
 
-The core is grouped by section and stays byte-identical from call to call until it is rebuilt; what
-is new since goes into the tail. No counters stand in either, so counting never breaks a prefix.
+The core is grouped by section and stays byte-identical from call to call; what is new since goes into
+the tail. A tail that has grown long is closed as a further generation of the core, behind the bytes that
+are there; now and then the core is rebuilt as one group. No counters stand in either, so counting never
+breaks a prefix.
 Text never becomes structure: every further line of a lesson is marked, tags of our own are defused.
 """
 
@@ -20,7 +22,10 @@ from tenure.ranking import estimate_tokens
 
 CORE_TOKENS = 4000
 TAIL_SHARE = 0.25
-"""The core is rebuilt when the tail would pass this share of it."""
+"""The tail is closed when it would pass this share of the core, or when what it corrects there would."""
+
+DEAD_SHARE = 0.1
+"""The core is rebuilt where, with the tail closed, what a rebuild saves (see `dead_tokens`) would pass this share of it."""
 
 INTRODUCTION = "Lessons from earlier runs. Follow those whose conditions hold; name the ids you used."
 
@@ -56,6 +61,7 @@ class Core:
             each lesson came, leaves it empty and keeps `version` instead.
         version: arrival number of the newest delta when the core was built; 0 if that is not known.
         stale: why the next prompt has to be built anew at once; empty if it may go on.
+        generations: where in `lines` each further generation begins; the first one begins at 0.
     """
 
     lines: tuple[Line, ...] = ()
@@ -63,6 +69,7 @@ class Core:
     left_out: frozenset[str] = frozenset()
     version: int = 0
     stale: str = ""
+    generations: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +81,8 @@ class Rendered:
         core: to be handed to the next `render`.
         ids: lessons it shows, in order.
         core_tokens, tail_tokens: estimates.
-        rebuilt: why the core was built anew; empty if it stayed.
+        rebuilt: why the core was built anew; empty if its bytes are still there.
+        closed: why the tail was closed, so that the core's bytes are there and a generation after them; empty if it was not.
     """
 
     text: str
@@ -83,6 +91,7 @@ class Rendered:
     core_tokens: int = 0
     tail_tokens: int = 0
     rebuilt: str = field(default="")
+    closed: str = ""
 
 
 def render(
@@ -106,7 +115,8 @@ def render_lessons(
     """`render` for live lessons that were read from a store."""
     if core is not None and not rebuild:
         known = {line.id for line in (*core.lines, *core.tail)} | core.left_out
-        went_on = continue_core(core, {lesson.id: lesson for lesson in lessons}, [one for one in lessons if one.id not in known])
+        new = [one for one in lessons if one.id not in known]
+        went_on = continue_core(core, {lesson.id: lesson for lesson in lessons}, new, core_tokens)
         if isinstance(went_on, Rendered):
             return went_on
         rebuild = went_on
@@ -187,7 +197,7 @@ def _section_order(sections: Mapping[str, Sequence[Line]], before: Core | None) 
     sizes = {name: _size(lines) for name, lines in sections.items()}
     by_size = sorted(sections, key=lambda name: (-sizes[name], name))
     said: dict[str, list[str]] = {}
-    for line in before.lines if before is not None else ():
+    for line in _first_generation(before) if before is not None else ():
         said.setdefault(line.section, []).append(line.text)
     kept: list[str] = []
     for name, texts in said.items():
@@ -201,24 +211,102 @@ def _section_order(sections: Mapping[str, Sequence[Line]], before: Core | None) 
     return [*kept, *(name for name in by_size if name not in kept)]
 
 
-def continue_core(core: Core, shown: Mapping[str, Lesson], new: Sequence[Lesson]) -> Rendered | str:
+def continue_core(core: Core, shown: Mapping[str, Lesson], new: Sequence[Lesson], core_tokens: int = CORE_TOKENS) -> Rendered | str:
     """The prompt that begins with the same bytes and says at its end what changed.
+
+    Where the tail has grown too long, it is closed: its lessons become a further generation of the core.
 
     Args:
         core: what the last prompt showed.
         shown: its lessons as they are now, by id; one that is missing or not live no longer applies.
         new: live lessons that it does not know.
+        core_tokens: cap on the core, in estimated tokens. Where a further generation would pass it,
+            usefulness has to decide anew who is in.
 
     Returns:
         The prompt, or why the core has to be built anew.
     """
     if core.stale:
         return core.stale
-    appended = _with_tail(core, {one: lesson for one, lesson in shown.items() if lesson.live}, new)
-    core_size, tail_size = _size(appended.lines), _size(appended.tail)
+    live = {one: lesson for one, lesson in shown.items() if lesson.live}
+    appended = _with_tail(core, live, new)
+    overdue = _overdue(appended)
+    if not overdue:
+        return _rendered(appended, "")
+    closed = _close_generation(appended, {**live, **{lesson.id: lesson for lesson in new}})
+    if not core.lines or dead_tokens(closed) > DEAD_SHARE * _size(closed.lines):
+        return overdue
+    if _cost(closed.lines) > core_tokens:
+        return f"{overdue}, and the core would pass {core_tokens} tokens"
+    return _rendered(closed, "", closed=overdue)
+
+
+def _overdue(core: Core) -> str:
+    """Why the tail has to be closed; empty if it can go on."""
+    core_size, tail_size = _size(core.lines), _size(core.tail)
     if tail_size > TAIL_SHARE * core_size:
         return f"the tail of {tail_size} tokens passed a quarter of the core's {core_size}"
-    return _rendered(appended, "")
+    corrected = _size(_corrected(core))
+    if corrected > TAIL_SHARE * core_size:
+        return f"corrections of {corrected} tokens passed a quarter of the core's {core_size}"
+    return ""
+
+
+def _corrected(core: Core) -> list[Line]:
+    """Lines of the core on which the tail has a later word."""
+    later = {line.id for line in core.tail}
+    return [line for line in core.lines if line.id in later]
+
+
+def dead_tokens(core: Core) -> int:
+    """Estimated tokens that a rebuild saves: texts that no longer hold, the lines that correct them, headings said again."""
+    corrected = _corrected(core)
+    ids = {line.id for line in corrected}
+    headed = _headings(core.lines)
+    again = sum(_tokens(heading) for heading in headed) - sum(_tokens(heading) for heading in set(headed))
+    return _size(corrected) + _size(line for line in core.tail if line.id in ids) + again
+
+
+def _close_generation(core: Core, live: Mapping[str, Lesson]) -> Core:
+    """The core with the tail's lessons as a further generation, as they are now.
+
+    In the tail stays what corrects earlier generations, the last word on each lesson.
+    """
+    said = {line.id: line for line in core.lines}
+    last = {line.id: line for line in core.tail}
+    corrections = [line for line in core.tail if line.id in said and line is last[line.id]]
+    ids = short_ids([*said, *last])
+    sections: dict[str, list[Line]] = {}
+    for one in last:
+        if one not in said and one in live:
+            lesson = live[one]
+            sections.setdefault(lesson.section, []).append(Line(id=one, section=lesson.section, text=lesson_block(lesson, ids[one])))
+    # It goes on under the heading with which the core ends. Its largest section stands last: the next generation is most likely to need it.
+    goes_on = core.lines[-1].section if core.lines else ""
+    order = sorted(sections, key=lambda name: (name != goes_on, _size(sections[name]), name))
+    lines = tuple(line for name in order for line in sections[name])
+    return replace(
+        core,
+        lines=(*core.lines, *lines),
+        # Retired and brought back, or changed and changed back: the core says it already.
+        tail=tuple(line for line in corrections if not line.section or _body(line.text) != _body(_replacing(said[line.id].text))),
+        generations=(*core.generations, len(core.lines)) if lines else core.generations,
+    )
+
+
+def _first_generation(core: Core) -> tuple[Line, ...]:
+    return core.lines[: core.generations[0]] if core.generations else core.lines
+
+
+def _cost(lines: Sequence[Line]) -> int:
+    """Estimated tokens of a core as `choose_core` counts them, with its headings."""
+    return estimate_tokens(INTRODUCTION) + _size(lines) + len(lines) + sum(_tokens(heading) for heading in _headings(lines))
+
+
+def _headings(lines: Sequence[Line]) -> list[str]:
+    """The headings that stand above these lines, in order."""
+    places = range(len(lines))
+    return [_heading(lines[at].section) for at in places if not at or lines[at].section != lines[at - 1].section]
 
 
 def lesson_block(lesson: Lesson, shown_id: str | None = None) -> str:
@@ -293,7 +381,7 @@ def _tokens(text: str) -> int:
     return estimate_tokens(text)
 
 
-def _rendered(core: Core, reason: str) -> Rendered:
+def _rendered(core: Core, reason: str, *, closed: str = "") -> Rendered:
     parts: list[str] = []
     section = None
     for line in core.lines:
@@ -307,4 +395,6 @@ def _rendered(core: Core, reason: str) -> Rendered:
     text = "\n".join([INTRODUCTION, *parts]) + "\n" if parts else ""
     latest = {line.id: line.section for line in (*core.lines, *core.tail)}
     ids = tuple(lesson_id for lesson_id, section in latest.items() if section)
-    return Rendered(text=text, core=core, ids=ids, core_tokens=_size(core.lines), tail_tokens=_size(core.tail), rebuilt=reason)
+    return Rendered(
+        text=text, core=core, ids=ids, core_tokens=_size(core.lines), tail_tokens=_size(core.tail), rebuilt=reason, closed=closed
+    )

@@ -10,10 +10,11 @@ purpose: a missed merge costs tokens, a wrong one costs knowledge.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from sys import intern
+from typing import NamedTuple
 
 from tenure.playbook.lessons import normalised
 from tenure.playbook.word_lists import (
@@ -58,6 +59,12 @@ _WITH_UNIT = re.compile(r"(\d+(?:\.\d+)?)(%|[a-z]+)")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CJK_SENTENCE = re.compile(r"(?<=[。！？；，、])(?=[^\s])")
 
+KNOWN_WORDS = 8_192
+"""How many words are remembered as read before; texts repeat most of theirs."""
+
+KNOWN_CHARACTERS = 32
+"""Longest word that is remembered, so that what is remembered stays small whatever is read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -67,11 +74,33 @@ class Word:
         said: the word as it counts.
         fact: what kind of fact it is (see `FACTS`); empty for an ordinary word.
         mark: the mark that followed it, or an empty text.
+        ordinary: whether it says what the statement is about: no fact, no function word, and written with spaces around.
+        looked_into: whether there is more to it than itself: it is a fact, or written without spaces around.
     """
 
     said: str
     fact: str = ""
     mark: str = ""
+    ordinary: bool = False
+    looked_into: bool = False
+
+
+class Written(NamedTuple):
+    """One word as it is written.
+
+    Attributes:
+        word: the word.
+        mark: the mark after it, or an empty text.
+        plain: whether its form may change.
+        formed: what it says wherever it stands, unless `gerund` holds; none where that depends on what is around it.
+        gerund: what it says where a gerund and its verb mean the same.
+    """
+
+    word: str
+    mark: str
+    plain: bool
+    formed: Word | None = None
+    gerund: Word | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +122,8 @@ class Wording:
     @property
     def key(self) -> tuple[str, ...]:
         """All words in order; equal for two texts that say the same."""
+        if len(self.sentences) == 1:
+            return self.sentences[0]
         return tuple(word for sentence in self.sentences for word in sentence)
 
     def of_kind(self, kind: str) -> tuple[str, ...]:
@@ -107,15 +138,19 @@ def wording(text: str) -> Wording:
     skeleton: set[str] = set()
     facts: dict[str, list[str]] = {}
     for sentence in _sentences(text):
-        main, conditions = _split(_sorted_lists(sentence))
-        sentences.append(tuple([word.said for word in main] + [said for clause in conditions for said in ("§if", *clause)]))
-        for clause in conditions:
-            facts.setdefault("condition", []).append(" ".join(clause))
-        for word in sentence:
+        said = [word.said for word in sentence]
+        if not _MOVING.isdisjoint(said):
+            main, conditions = _split(_sorted_lists(sentence))
+            said = [word.said for word in main] + [part for clause in conditions for part in ("§if", *clause)]
+            for clause in conditions:
+                facts.setdefault("condition", []).append(" ".join(clause))
+        sentences.append(tuple(said))
+        skeleton.update([word.said for word in sentence if word.ordinary])
+        for word in [word for word in sentence if word.looked_into]:
             _file(word, skeleton, facts)
     return Wording(
         tuple(one for one in sentences if one),
-        tuple(sorted(map(intern, skeleton))),
+        tuple(sorted(skeleton)),
         tuple((kind, tuple(facts[kind])) for kind in sorted(facts)),
     )
 
@@ -125,10 +160,8 @@ def _file(word: Word, skeleton: set[str], facts: dict[str, list[str]]) -> None:
         facts.setdefault(word.fact, []).append(word.said)
     if word.fact == "opposite":
         skeleton.add(ANTONYMS[word.said][0])
-    elif not word.fact and _CJK.search(word.said):
-        skeleton.update(_cjk(word.said, facts))
-    elif not word.fact and word.said not in FUNCTION_WORDS:
-        skeleton.add(word.said)
+    elif not word.fact:
+        skeleton.update(map(intern, _cjk(word.said, facts)))
 
 
 def _cjk(run: str, facts: dict[str, list[str]]) -> list[str]:
@@ -149,42 +182,67 @@ def _cjk(run: str, facts: dict[str, list[str]]) -> list[str]:
 # -- reading words -----------------------------------------------------------------------------------
 
 
-def _sentences(text: str) -> Iterator[list[Word]]:
+def _sentences(text: str) -> list[list[Word]]:
     """The words of each sentence, as they count."""
-    found: list[Word] = []
-    for word in _rewritten(_read(text)):
-        found.append(word)
-        if word.mark and word.mark in ".!?;。！？；":
-            yield found
-            found = []
-    if found:
-        yield found
+    found = _rewritten(_read(text))
+    ends = [place for place, word in enumerate(found, 1) if word.mark and word.mark in ".!?;。！？；"]
+    return [part for start, end in zip([0, *ends], [*ends, len(found)], strict=True) if (part := found[start:end])]
 
 
-def _read(text: str) -> list[tuple[str, str, bool]]:
-    """Words with the mark after each, and whether each is plain, so that its form may change."""
-    plain_text = _CJK_SENTENCE.sub(" ", normalised(text.translate(_FULL_WIDTH)))
-    read: list[tuple[str, str, bool]] = []
+def _read(text: str) -> list[Written]:
+    """Words with the mark after each."""
+    plain_text = normalised(text) if text.isascii() else _CJK_SENTENCE.sub(" ", normalised(text.translate(_FULL_WIDTH)))
+    read: list[Written] = []
     begins = True
     for written in plain_text.split(" "):
-        match = _END_MARK.search(written) if written[-1:] in _MARKS else None
-        word, mark = (written[: match.start()], match[0]) if match else (written, "")
-        quoted = _QUOTED.fullmatch(word) if word and not word.isalnum() else None
-        if quoted:
-            read.append((quoted[2] or quoted[3], mark, False))
-        elif not word.isascii() and _CJK.match(word):
-            for dropped in CJK_DROPPED:
-                if word.startswith(dropped) and not (dropped == "请" and word[1:2] in CJK_BEGIN_A_WORD):
-                    word = word.removeprefix(dropped)
-            read += [(word, mark, False)] if word else []
-        else:
-            lowered = word.lower() if begins and (word[1:].islower() or (word == "A" and not mark)) else word
-            read += _parts(lowered, mark)
-        if mark in ("?", "？"):  # a question is no statement
-            read[-1:] = [(read[-1][0], "", read[-1][2]), ("§?", mark, False)] if read else []
-        # After an abbreviation such as "e.g." the sentence goes on.
-        begins = mark != "" and mark in ".!?:。！？：" and "." not in word
+        parts, begins = (_read_short if len(written) <= KNOWN_CHARACTERS else _read_word)(written, begins)
+        if not parts and read and written[-1] in "?？":  # nothing but a courtesy, so that what stands before it asks
+            read[-1:] = _asked(read[-1:], written[-1])
+        read += parts
     return read
+
+
+def _read_word(written: str, begins: bool) -> tuple[Sequence[Written], bool]:
+    """What is written between two spaces, and whether a sentence begins after it.
+
+    Args:
+        written: the characters.
+        begins: whether a sentence begins with them.
+    """
+    match = _END_MARK.search(written) if written[-1:] in _MARKS else None
+    word, mark = (written[: match.start()], match[0]) if match else (written, "")
+    quoted = _QUOTED.fullmatch(word) if word and not word.isalnum() else None
+    parts: list[tuple[str, str, bool]]
+    if quoted:
+        parts = [(quoted[2] or quoted[3], mark, False)]
+    elif not word.isascii() and _CJK.match(word):
+        for dropped in CJK_DROPPED:
+            if word.startswith(dropped) and not (dropped == "请" and word[1:2] in CJK_BEGIN_A_WORD):
+                word = word.removeprefix(dropped)
+        parts = [(word, mark, False)] if word else []
+    else:
+        lowered = word.lower() if begins and (word[1:].islower() or (word == "A" and not mark)) else word
+        parts = _parts(lowered, mark)
+    read = [
+        Written(*part, *(_word(_form(part[0], gerund), part[1], True) for gerund in (False, True)))
+        if part[2] and part[0] not in _TURNING
+        else Written(*part)
+        for part in parts
+    ]
+    # After an abbreviation such as "e.g." the sentence goes on.
+    return _asked(read, mark) if mark in ("?", "？") else read, mark != "" and mark in ".!?:。！？：" and "." not in word
+
+
+_read_short = lru_cache(maxsize=KNOWN_WORDS)(_read_word)
+
+
+def _asked(read: list[Written], mark: str) -> list[Written]:
+    """Words that end in a question mark: a question is no statement."""
+    if not read:
+        return []
+    last = read[-1]
+    formed, gerund = (replace(one, mark="") if one is not None else None for one in last[3:])
+    return [*read[:-1], Written(last.word, "", last.plain, formed, gerund), Written("§?", mark, False)]
 
 
 def _parts(word: str, mark: str) -> list[tuple[str, str, bool]]:
@@ -211,27 +269,44 @@ def _parts(word: str, mark: str) -> list[tuple[str, str, bool]]:
     return [(word, mark, False)]
 
 
-def _rewritten(read: Sequence[tuple[str, str, bool]]) -> Iterator[Word]:
+_DENYING = {*NEGATIONS, *(word for word, said in SYNONYMS.items() if said == "§not")}
+_TURNING = frozenset(("a", "an", *STRESSED, *DROPPED, *UNITS, *PHRASES, *VERBS, *SHORT_NAMES, *_DENYING, *CONDITIONS))
+"""Plain words whose reading depends on more than whether a gerund may follow, or which turn how others are read."""
+
+_MOVING = CONDITIONS | LIST_OPENERS
+"""Words that begin what may stand in another order."""
+
+
+def _rewritten(read: Sequence[Written]) -> list[Word]:
     """Words with phrases replaced, courtesies dropped, and plain words brought to one form."""
+    found: list[Word] = []
     place, before, broken = 0, "", True
     # Whether a word that stresses says something: after a negation, within a condition.
     denied = conditional = False
     while place < len(read):
-        word, mark, plain = read[place]
+        word, mark, plain, formed, gerund = read[place]
+        if formed is not None:  # by far the most
+            place += 1
+            if gerund is not None and before in GERUND_AFTER:
+                formed = gerund
+            found.append(formed)
+            before, broken = formed.said, bool(mark)
+            if mark:
+                denied, conditional = denied and mark not in _ENDS, False
+            continue
         length, said = _phrase(read, place, broken)
         if length:
             mark = read[place + length - 1][1]
             denied = (denied or "§not" in said) and not (mark and mark in _ENDS)
             conditional = (conditional or bool(CONDITIONS.intersection(said))) and not mark
-            for number, one in enumerate(said):
-                yield _filed(one, mark if number == len(said) - 1 else "")
+            found += [_filed(one, mark if number == len(said) - 1 else "", True) for number, one in enumerate(said)]
             before, broken = (said[-1] if said else before), (broken and not said) or bool(mark)
             place += length
             continue
         following = read[place + 1][0] if place + 1 < len(read) and not mark else ""
         place += 1
         stressed = word in STRESSED and (denied or conditional)
-        denied = (denied or word in NEGATIONS or SYNONYMS.get(word) == "§not") and not (mark and mark in _ENDS)
+        denied = (denied or word in _DENYING) and not (mark and mark in _ENDS)
         conditional = (conditional or word in CONDITIONS) and not mark
         if plain and not stressed and _dropped(word, before, following, broken):
             continue
@@ -240,21 +315,28 @@ def _rewritten(read: Sequence[tuple[str, str, bool]]) -> Iterator[Word]:
         elif plain:
             verb = broken or (before in VERB_AFTER and (before not in ("and", "or") or following in DETERMINERS))
             name = word in SHORT_NAMES and (before in _TOOL_FOLLOWS or SYNONYMS.get(following, following) == "directory")
-            word = word if name else _form(VERBS.get(word, word) if verb else word, before)
-        yield _filed(word, mark, plain=plain)
+            word = word if name else _form(VERBS.get(word, word) if verb else word, before in GERUND_AFTER)
+        found.append((_filed if len(word) <= KNOWN_CHARACTERS else _word)(word, mark, plain))
         before, broken = word, bool(mark)
+    return found
 
 
 _ENDS = ".!?;。！？；"
 _TOOL_FOLLOWS = frozenset(("use", "run", "call", "execute", "type"))
 
 
-def _phrase(read: Sequence[tuple[str, str, bool]], place: int, broken: bool) -> tuple[int, tuple[str, ...]]:
-    for phrase, said in PHRASES.get(read[place][0], ()):
+def _phrase(read: Sequence[Written], place: int, broken: bool) -> tuple[int, tuple[str, ...]]:
+    phrases = PHRASES.get(read[place][0])
+    if phrases is None:
+        return 0, ()
+    following = read[place + 1][0] if place + 1 < len(read) else ""
+    for phrase, said in phrases:
+        if len(phrase) > 1 and phrase[1] != following:
+            continue
         if phrase[0] == "you" and not said and not broken:  # "pay what you must pay"
             continue
         end = place + len(phrase)
-        if tuple(word for word, _, _ in read[place:end]) == phrase and not any(mark for _, mark, _ in read[place : end - 1]):
+        if tuple(one.word for one in read[place:end]) == phrase and not any(one.mark for one in read[place : end - 1]):
             return len(phrase), said
     return 0, ()
 
@@ -269,9 +351,9 @@ def _dropped(word: str, before: str, following: str, broken: bool) -> bool:
     return word == "always"
 
 
-def _form(word: str, before: str) -> str:
+def _form(word: str, gerund: bool) -> str:
     word = SYNONYMS.get(word, word)
-    if before not in GERUND_AFTER or word in FUNCTION_WORDS:
+    if not gerund or word in FUNCTION_WORDS:
         return word
     stem = word[:-3]
     root = stem if word.endswith("ing") and len(word) > 4 and _VOWEL.search(stem) else _root(word)
@@ -290,15 +372,19 @@ def _root(word: str) -> str:
     return word.removesuffix("e") if len(word) > 2 else word
 
 
-def _filed(word: str, mark: str, *, plain: bool = True) -> Word:
-    return Word(intern(word), _fact(word, plain), mark)
+def _word(word: str, mark: str, plain: bool) -> Word:
+    """A word with the kind of fact that it is."""
+    fact = _fact(word, plain)
+    run = not fact and bool(_CJK.search(word))
+    return Word(intern(word), fact, mark, not fact and not run and word not in FUNCTION_WORDS, bool(fact) or run)
 
+
+_filed = lru_cache(maxsize=KNOWN_WORDS // 4)(_word)
 
 _UNIT_FORMS = frozenset(UNITS.values())
 _DIGIT = re.compile(r"\d")
 
 
-@lru_cache(maxsize=16_384)
 def _fact(word: str, plain: bool) -> str:
     if _DIGIT.search(word) or word in _UNIT_FORMS:
         fact = "number"

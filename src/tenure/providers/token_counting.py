@@ -27,6 +27,9 @@ AUTO = "auto"
 ENCODINGS = ("o200k_base", "cl100k_base")
 """Tokenizers that can be asked for: that of GPT-4o and all later models of OpenAI, and that of GPT-4 and GPT-3.5."""
 
+PIECE = 32_000
+"""Characters that are counted at once."""
+
 _OLDER_MODELS = re.compile(r"gpt-4(?![o.\d])|gpt-3\.5|text-embedding-")
 _ADDRESS = re.compile(r"https://[^\s\"']+\.tiktoken")
 
@@ -45,7 +48,10 @@ class EncodingCounter:
         self._counted = lru_cache(maxsize=8_192)(self._count)
 
     def __call__(self, text: str) -> int:
-        """Tokens of a text."""
+        """Tokens of a text; of a long one the sum over its pieces, which can be a few more."""
+        # Tokenizers refuse what is very long, and some take time that grows faster than the text.
+        if len(text) > PIECE:
+            return sum(self._count(text[start : start + PIECE]) for start in range(0, len(text), PIECE))
         return self._counted(text)
 
     def _count(self, text: str) -> int:

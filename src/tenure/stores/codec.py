@@ -211,26 +211,47 @@ def failed_from_json(text: str) -> FailedReply:
     return FailedReply(**json.loads(text))
 
 
-def core_to_json(core: Core) -> str:
-    """A core as JSON."""
-    return compact(
-        {
-            "lines": [[line.id, line.section, line.text] for line in core.lines],
-            "tail": [[line.id, line.section, line.text] for line in core.tail],
-            "left_out": sorted(core.left_out),
-            "version": core.version,
-            **({"stale": core.stale} if core.stale else {}),
-        }
-    )
+CORES_KEPT = 6
+"""Sizes of which a core is kept."""
 
 
-def core_from_json(text: str) -> Core:
-    """The core that `core_to_json` wrote."""
+def with_core(cores: Mapping[int, Core], core: Core, size: int) -> dict[int, Core]:
+    """The cores of a scope by size with one put in at the end; the first ones go where there are too many, but not size 0."""
+    kept = {one: held for one, held in cores.items() if one != size} | {size: core}
+    others = [one for one in kept if one not in (0, size)]
+    for one in others[: max(0, len(kept) - CORES_KEPT)]:
+        del kept[one]
+    return kept
+
+
+def cores_to_json(cores: Mapping[int, Core]) -> str:
+    """The cores of a scope as JSON."""
+    return compact([[size, _core(core)] for size, core in cores.items()])
+
+
+def cores_from_json(text: str) -> dict[int, Core]:
+    """The cores that `cores_to_json` wrote, or the single one of an earlier version."""
     held = json.loads(text)
+    return {0: _read_core(held)} if isinstance(held, dict) else {size: _read_core(core) for size, core in held}
+
+
+def _core(core: Core) -> dict[str, Any]:
+    return {
+        "lines": [[line.id, line.section, line.text] for line in core.lines],
+        "tail": [[line.id, line.section, line.text] for line in core.tail],
+        "left_out": sorted(core.left_out),
+        "version": core.version,
+        **({"stale": core.stale} if core.stale else {}),
+        **({"generations": core.generations} if core.generations else {}),
+    }
+
+
+def _read_core(held: Mapping[str, Any]) -> Core:
     return Core(
         lines=tuple(Line(id=one, section=section, text=said) for one, section, said in held["lines"]),
         tail=tuple(Line(id=one, section=section, text=said) for one, section, said in held["tail"]),
         left_out=frozenset(held["left_out"]),
         version=held["version"],
         stale=held.get("stale", ""),
+        generations=tuple(held.get("generations", ())),
     )

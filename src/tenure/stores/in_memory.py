@@ -38,11 +38,12 @@ from tenure.ports import (
     Usage,
     VectorKind,
 )
+from tenure.stores.codec import with_core
 from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
 from tenure.stores.scopes import check_scope, parents
-from tenure.stores.vectors import Block, best, lesson_text, pack, run_text, text_hash, unpack
+from tenure.stores.vectors import Block, best, lesson_text, nearest_of, pack, run_text, text_hash, unpack
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS, weigh
 
 WAIT_S = 60.0
@@ -104,7 +105,7 @@ class _Contents:
     held: Mapping[str, HeldChange] = field(default_factory=dict[str, HeldChange])
     failed: Mapping[str, FailedReply] = field(default_factory=dict[str, FailedReply])
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    core: Core | None = None
+    cores: Mapping[int, Core] = field(default_factory=dict[int, Core])
 
     def embedded_text(self, kind: VectorKind, one: str) -> str | None:
         """What of a live lesson or a kept run is embedded; none if it is not there."""
@@ -357,15 +358,15 @@ class InMemoryReading(FiguresInMemory):
             if (key.kind, key.model, len(kept.packed)) == (kind, model, len(question))
         ]
         block = Block(range(len(there)), b"".join(packed for _, _, packed in there), len(vector))
-        found, lowest, compared = best([block], unpack(question), most=limit)
+        compared = best([block], unpack(question), most=limit)
         hits: list[Near] = []
-        for place, cosine in found:
+        for place, cosine in compared.found:
             contents, near, _ = there[place]
             if kind == "lesson":
                 hits.append(replace(near, cosine=cosine, lesson=contents.lessons[near.id]))
             else:
                 hits.append(replace(near, cosine=cosine, tools=tools_called(contents.runs[near.id].run)))
-        return Nearest(hits=tuple(sorted(hits, key=lambda near: (-near.cosine, near.id))), lowest=lowest, compared=compared)
+        return nearest_of(sorted(hits, key=lambda near: (-near.cosine, near.id)), [compared], compared=compared.count)
 
     def vector_counts(self) -> Mapping[str, int]:
         """How many lessons and runs of the scope have a vector, by model."""
@@ -393,9 +394,13 @@ class InMemoryReading(FiguresInMemory):
             found[lesson.section] = (count + 1, tokens + lesson_tokens(lesson))
         return found
 
-    def core(self) -> Core | None:
-        """The core last shown."""
-        return self._now.core
+    def core(self, size: int = 0) -> Core | None:
+        """The core last shown in contexts of a size."""
+        return self._now.cores.get(size)
+
+    def core_sizes(self) -> Sequence[int]:
+        """Sizes of which a core is kept, that shown last at the end."""
+        return list(self._now.cores)
 
     def setting(self, name: str) -> str | None:
         """A setting of the scope."""
@@ -497,9 +502,9 @@ class InMemoryWriting(InMemoryReading):
         self._now = replace(self._now, vectors=kept)
         return dropped
 
-    def keep_core(self, core: Core) -> None:
-        """Keep the core that was shown."""
-        self._now = replace(self._now, core=core)
+    def keep_core(self, core: Core, size: int = 0) -> None:
+        """Keep the core that was shown in contexts of a size."""
+        self._now = replace(self._now, cores=with_core(self._now.cores, core, size))
 
     def set(self, name: str, value: str | None) -> None:
         """Set a setting of the scope; none removes it."""

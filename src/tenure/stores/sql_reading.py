@@ -504,10 +504,17 @@ class SqlReading(SqlFigures):
         found = self._tuples(t.c.section, t.c.lessons, t.c.tokens)
         return {section: (count, tokens) for section, count, tokens in found if count}
 
-    def core(self) -> Core | None:
-        """The core last shown."""
+    def core(self, size: int = 0) -> Core | None:
+        """The core last shown in contexts of a size."""
+        return self._cores().get(size)
+
+    def core_sizes(self) -> Sequence[int]:
+        """Sizes of which a core is kept, that shown last at the end."""
+        return list(self._cores())
+
+    def _cores(self) -> dict[int, Core]:
         body = self._one(rows.cores.c.body)
-        return None if body is None else codec.core_from_json(body)
+        return {} if body is None else codec.cores_from_json(body)
 
     def setting(self, name: str) -> str | None:
         """A setting of the scope."""

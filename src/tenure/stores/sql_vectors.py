@@ -23,7 +23,7 @@ from tenure.ports import Embedded, Near, Nearest, Unembedded, VectorKind
 from tenure.stores import codec, rows
 from tenure.stores.prepared import change
 from tenure.stores.scopes import tenant
-from tenure.stores.vectors import Block, best, lesson_text, pack, run_text, text_hash, unpack
+from tenure.stores.vectors import Block, Compared, best, lesson_text, nearest_of, pack, run_text, text_hash, unpack
 
 CACHED_BYTES = 512 * 1024 * 1024
 """Vectors that a store holds in memory at most: 250,000 of 512 numbers. The set used last is always held."""
@@ -139,28 +139,29 @@ def nearest(
         return Nearest()
     dimension, question = len(vector), unpack(packed)
     hits: list[Near] = []
-    lowest, compared = 1.0, 0
+    every: list[Compared] = []
+    compared = 0
     for scope in scopes:
         own = matrices or Matrices()
         most = limit
         while True:
             blocks, gone = own.read(connection, scope, kind, model, dimension)
-            found, least, size = best(blocks, question, most=most, gone=gone)
-            there = _ids(connection, scope, kind, model, [row for row, _ in found])
-            missing = {row for row, _ in found if row not in there}
+            now = best(blocks, question, most=most, gone=gone)
+            there = _ids(connection, scope, kind, model, [row for row, _ in now.found])
+            missing = {row for row, _ in now.found if row not in there}
             if missing:
                 # Numbers are given in the order of commits, so below the newest one that is seen here none is still to come.
                 seen = int(connection.execute(select(func.max(rows.vectors.c.n))).scalar() or 0)
                 own.forget(scope, kind, model, dimension, {row for row in missing if row <= seen})
-            if len(there) >= limit or len(found) < most:
+            if len(there) >= limit or len(now.found) < most:
                 break
             most *= 2
-        hits += [Near(id=there[row], cosine=cosine, scope=scope) for row, cosine in found if row in there]
-        if size:
-            lowest, compared = min(lowest, least), compared + size - len(gone)
+        hits += [Near(id=there[row], cosine=cosine, scope=scope) for row, cosine in now.found if row in there]
+        every.append(now)
+        compared += now.count - len(gone) if now.count else 0
     hits.sort(key=lambda near: (-near.cosine, near.id))
     whole = _with_what_they_are(connection, kind, hits[:limit])
-    return Nearest(hits=whole, lowest=lowest if compared else 0.0, compared=compared)
+    return nearest_of(whole, every, compared=compared)
 
 
 def _with_what_they_are(connection: Connection, kind: VectorKind, hits: Sequence[Near]) -> tuple[Near, ...]:

@@ -347,9 +347,9 @@ class SqlWriting(SqlReading):
     def _matrices(self) -> None:
         """None: what a transaction reads before it ends may be undone, and must not be kept for others."""
 
-    def keep_core(self, core: Core) -> None:
-        """Keep the core that was shown."""
-        self._replace(rows.cores, {}, body=codec.core_to_json(core))
+    def keep_core(self, core: Core, size: int = 0) -> None:
+        """Keep the core that was shown in contexts of a size."""
+        self._replace(rows.cores, {}, body=codec.cores_to_json(codec.with_core(self._cores(), core, size)))
 
     def set(self, name: str, value: str | None) -> None:
         """Set a setting of the scope; none removes it."""

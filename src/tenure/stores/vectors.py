@@ -11,6 +11,7 @@ import hashlib
 import sys
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import nlargest
 from importlib.util import find_spec
 from itertools import chain
@@ -20,6 +21,7 @@ from typing import Any
 
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
+from tenure.ports import Near, Nearest
 
 HASH_CHARACTERS = 32
 """Hexadecimal digits of a text's hash that are kept: 128 bits."""
@@ -115,10 +117,26 @@ class Block:
         return [sum(map(mul, vector, numbers[start : start + size])) for start in range(0, len(numbers), size)]
 
 
-def best(
-    blocks: Sequence[Block], vector: Sequence[float], *, most: int, gone: Collection[int] = ()
-) -> tuple[list[tuple[int, float]], float, int]:
-    """The rows nearest to a vector, with their cosines, best first; the least cosine of all; how many were compared.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What a vector's comparison with all others gave.
+
+    Attributes:
+        found: the nearest rows with their cosines, best first.
+        lowest: the least cosine of all; 1 if there was nothing.
+        count: how many were compared.
+        total, squares: the sum of all cosines, and of their squares.
+    """
+
+    found: tuple[tuple[int, float], ...] = ()
+    lowest: float = 1.0
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+
+def best(blocks: Sequence[Block], vector: Sequence[float], *, most: int, gone: Collection[int] = ()) -> Compared:
+    """The rows nearest to a vector, and how the cosines of all lie.
 
     Args:
         blocks: vectors of the same dimension as the vector.
@@ -127,18 +145,39 @@ def best(
         gone: rows that are no longer there.
     """
     found: list[tuple[int, float]] = []
-    lowest, compared = 1.0, 0
+    lowest, count, total, squares = 1.0, 0, 0.0, 0.0
     for block in blocks:
         if not len(block):
             continue
         cosines = block.cosines(vector)
-        compared += len(block)
-        lowest = min(lowest, float(min(cosines) if isinstance(cosines, list) else cosines.min()))
+        count += len(block)
+        if isinstance(cosines, list):
+            lowest, total, squares = min(lowest, *cosines), total + sum(cosines), squares + sum(one * one for one in cosines)
+        else:
+            lowest, total, squares = min(lowest, float(cosines.min())), total + float(cosines.sum()), squares + float(cosines @ cosines)
         for place in _top(cosines, most + len(gone)):
             if block.rows[place] not in gone:
                 found.append((block.rows[place], max(-1.0, min(1.0, float(cosines[place])))))
     found.sort(key=lambda hit: (-hit[1], hit[0]))
-    return found[:most], lowest if compared else 0.0, compared
+    return Compared(found=tuple(found[:most]), lowest=lowest, count=count, total=total, squares=squares)
+
+
+def nearest_of(hits: Sequence[Near], some: Sequence[Compared], *, compared: int) -> Nearest:
+    """What comparisons in one or more scopes gave, as one.
+
+    Args:
+        hits: the nearest, best first.
+        some: the comparisons.
+        compared: how many vectors are still there.
+    """
+    count = sum(one.count for one in some)
+    if not count:
+        return Nearest()
+    mean = sum(one.total for one in some) / count
+    variance = max(0.0, sum(one.squares for one in some) / count - mean * mean)
+    return Nearest(
+        hits=tuple(hits), lowest=min(one.lowest for one in some if one.count), compared=compared, mean=mean, deviation=sqrt(variance)
+    )
 
 
 def _top(cosines: Any, most: int) -> Iterator[int]:

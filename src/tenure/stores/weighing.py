@@ -127,8 +127,8 @@ def weigh(index: Index, text: str, *, limit: int) -> list[Weighed]:
         return []
     found = _weigh(index, asked, limit)
     if not found and asked.others:
-        # The words that say little are better than nothing.
-        found = _weigh(index, replace(asked, words=asked.others), limit)
+        # The words that say little are better than nothing, and still a small share of what was asked.
+        found = _weigh(index, replace(asked, words=(*asked.words, *asked.others)), limit)
     return found
 
 

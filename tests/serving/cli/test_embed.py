@@ -41,7 +41,7 @@ def test_what_is_missing_is_offered_made_and_then_used(cli: Cli, playbook: None)
     assert cli("status", "--json", **WITH).json["vectors"] == {"model": DEFAULT, "embedded": 3, "missing": 0, "others": 0}
     assert cli("doctor", "--json", **WITH).json["embedder"]["name"] == DEFAULT
     explained = cli("context", "how do I save an invoice", "--explain", **WITH)
-    assert f"keywords, and vectors of {DEFAULT} (3 lessons, 0 runs)" in explained.out
+    assert f"keywords, and vectors of {DEFAULT} (3 lessons)" in explained.out
 
 
 @needs_vectors
