@@ -157,12 +157,14 @@ Tenure works without any.
 
 | | option | environment | otherwise |
 |---|---|---|---|
-| database | `--db URL` | `TENURE_DB` | `.tenure/tenure.db` of the enclosing project, else the user's data folder |
+| database | `--db URL` | `TENURE_DB` | `.tenure/tenure.db` of the project, else the user's data folder |
 | scope | `--scope PATH` | `TENURE_SCOPE` | `local/` and the project's stable name; outside of a project `local/default` |
 
-What stands further left wins. A database is named by a URL such as `sqlite:///book.db` (relative) or `sqlite:////srv/book.db`
-(absolute), or by a file's path. A project is a Git repository, or a folder with `.tenure` in it. Worktrees and clones of one
-repository share a scope; two folders that only share a name do not.
+The first command that writes makes the database. What stands further left wins.
+A database is named by a URL such as `sqlite:///book.db` (relative) or `sqlite:////srv/book.db`
+(absolute), or by a file's path. A project is the nearest folder upwards with `.tenure` in it, else the Git
+repository, else a folder with `pyproject.toml`, `package.json` or the like; a home folder is none unless it has `.tenure`.
+Worktrees of one repository share database and scope, clones of it the scope; two folders that only share a name do not.
 A scope of one part belongs to the tenant `local`: `finance` means `local/finance`.
 
 ## Settings

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tenure.playbook.notation import dumps, loads
     from tenure.playbook.refine import Bounds, refine
     from tenure.playbook.render import render
-    from tenure.playbook.run import Outcome, Run, Step, Task
+    from tenure.playbook.run import Origin, Outcome, Run, Step, Task
     from tenure.playbook.state import Playbook
     from tenure.wiring import Tenure
 
@@ -32,6 +32,7 @@ __all__ = [
     "Evidence",
     "Lesson",
     "Merge",
+    "Origin",
     "Outcome",
     "Pin",
     "Playbook",
@@ -63,7 +64,7 @@ _HOMES = {
     "tenure.playbook.notation": ("dumps", "loads"),
     "tenure.playbook.refine": ("Bounds", "refine"),
     "tenure.playbook.render": ("render",),
-    "tenure.playbook.run": ("Outcome", "Run", "Step", "Task"),
+    "tenure.playbook.run": ("Origin", "Outcome", "Run", "Step", "Task"),
     "tenure.playbook.state": ("Playbook",),
     "tenure.wiring": ("Tenure",),
 }

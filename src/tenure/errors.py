@@ -73,7 +73,7 @@ class MissingExtra(UserError):
         self.capability, self.extra = capability, extra
         install = f"pip install 'tenure[{extra}]'"
         also = f", and then: {get}" if get and get != install else ""
-        super().__init__(f"{capability} needs the extra '{extra}'. Install it: {install}{also}")
+        super().__init__(f"{capability} needs the extra '{extra}'. Install it: {install}{also}.")
 
 
 class StoreError(TenureError):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenure.ranking import estimate_tokens
-from tenure.terms import search_words, stem
+from tenure.terms import indexed_words, stem
 
 LEAST_TOKENS = 60
 """A piece of a longer text has at least this many tokens: less is torn from what it means."""
@@ -78,7 +78,7 @@ def _measured_sentences(text: str, least: int) -> tuple[tuple[str, int, int, fro
     if estimate_tokens(text) <= least * 1.25:
         return ()
     return tuple(
-        (part, estimate_tokens(part), facts(part), frozenset(stem(word) for word in search_words(part)))
+        (part, estimate_tokens(part), facts(part), frozenset(stem(word) for word in indexed_words(part)))
         for part in _sentences(text, least)
         if part.strip()
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 
 from tenure.errors import UserError
 from tenure.ports import Clock, Embedder, LanguageModel, Store, TokenCounter, Usage
@@ -24,8 +25,21 @@ def open_store(url: str, clock: Clock | None = None) -> Store:
     if url.startswith("sqlite:"):
         from tenure.stores.sqlite import open_sqlite
 
+        _keep_out_of_git(Path(url.removeprefix("sqlite:///")))
         return open_sqlite(url, now=(clock or SystemClock()).now)
     raise UserError(f"'{url}' is not a database address this Tenure knows. Use sqlite:///book.db, a file's path, or memory://")
+
+
+def _keep_out_of_git(database: Path) -> None:
+    """Have Git ignore a project's `.tenure` that is about to be made; what is there already is its owner's affair."""
+    folder = database.parent
+    if folder.name != ".tenure" or folder.exists():
+        return
+    try:
+        folder.mkdir(parents=True)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    except OSError:
+        return  # opening the database says what is wrong with the folder
 
 
 def open_model(

@@ -384,8 +384,8 @@ class Reading(Figures, Protocol):
         """
         ...
 
-    def vector_counts(self) -> Mapping[str, int]:
-        """How many lessons and runs of the scope have a vector, by model."""
+    def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
+        """How many lessons and runs of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
         ...
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:

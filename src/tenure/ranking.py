@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from math import ceil
 
@@ -17,6 +18,23 @@ STOP_WORDS = frozenset(
 """Words of a question that say nothing about its subject. Lessons keep theirs."""
 
 _PART = re.compile(r"[^\W_]+", re.UNICODE)
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
+)
+"""What nobody sees inside a word: soft hyphens, joiners, directions, variation selectors."""
+_UNSPACED = re.compile(
+    "[\u3005-\u3007\u3040-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+    "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\u1780-\u17ff]"
+)
+"""Chinese, Japanese and Korean; Thai, Lao, Burmese and Khmer."""
+_PLAIN = re.compile(
+    "[\0-\u00a1\u00a7\u00aa\u00ab\u00b2\u00b3\u00b5-\u00b7\u00b9-\u00d6\u00d8-\u00f6\u00f8-\u02c1"
+    "\u0370-\u03f5\u03f7-\u0481\u048a-\u0559\u2000-\u200a\u2010-\u2027\u2030-\u2043]*"
+)
+"""Texts of European letters and typography: no marks, no signs, no scripts without spaces, so that `_PART` finds their words."""
+_AM = "\u0e33\u0eb3"
+"""Vowels of Thai and Lao that Unicode counts as letters though they never stand alone."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0002fa1f]+")
 _HANGUL = re.compile(r"[\uac00-\ud7af]+")
 _ASCII_TOKEN = re.compile(r"[^\r\n\w]?[A-Za-z]{1,8}|\d{1,3}|_+| ?[^\sA-Za-z\d_]{1,4}[\r\n]*|\s*[\r\n]+|\s+")
@@ -59,28 +77,75 @@ def _ascii_tokens(text: str) -> int:
 def words(text: str) -> list[str]:
     """The words of a text in order, lower-cased, for search in any script.
 
-    Chinese, Japanese and Korean runs become overlapping pairs of characters (one character alone
-    stays itself). An identifier such as `snake_case`, `ADR-0005` or `src/app.py` gives its parts.
+    Runs of scripts that are written without spaces (Chinese, Japanese, Korean, Thai, Lao, Burmese,
+    Khmer) become overlapping pairs of characters, each with its marks (one character alone stays
+    itself). An identifier such as `snake_case`, `ADR-0005` or `src/app.py` gives its parts.
     """
+    low = text.lower()
+    if low.isascii() or _PLAIN.fullmatch(low):
+        return _PART.findall(low)
     found: list[str] = []
-    for run in _PART.findall(text.lower()):
-        if run.isascii():
-            found.append(run)
-            continue
-        last = 0
-        for match in _CJK.finditer(run):
-            if match.start() > last:
-                found.append(run[last : match.start()])
-            found.extend(bigrams(match[0]))
-            last = match.end()
-        if last < len(run):
-            found.append(run[last:])
+    for said, run in parts(low):
+        if run:
+            found.extend(bigrams(run))
+        else:
+            found.append(said)
     return found
 
 
-def bigrams(run: str) -> list[str]:
+def bigrams(run: Sequence[str]) -> list[str]:
     """Overlapping pairs of characters; a single character is itself."""
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+    return [run[i] + run[i + 1] for i in range(len(run) - 1)] or ["".join(run)]
+
+
+def parts(text: str, *, signs: bool = False) -> Iterator[tuple[str, Sequence[str]]]:
+    """The words of a text in order, and the characters of those that are a run of a script without spaces, else none.
+
+    Vowel signs and accents stay with the letter before them. Characters that nobody sees are left out.
+
+    Args:
+        text: in any script.
+        signs: whether emoji and other signs outside ASCII (`→`, `€`) are words of their own too.
+    """
+    if _PLAIN.fullmatch(text):
+        yield from ((word, ()) for word in _PART.findall(text))
+        return
+    plain = INVISIBLE.sub("", text)
+    # Each character as its kind: patterns know no marks.
+    kinds = plain.translate(_KINDS)
+    for match in (_WORD_OR_SIGN if signs else _WORD).finditer(kinds):
+        start, end = match.span()
+        if kinds[start] != "c":
+            yield plain[start:end], ()
+        else:
+            yield plain[start:end], [plain[start + one.start() : start + one.end()] for one in _CHARACTER.finditer(match[0])]
+
+
+def _kind(character: str) -> str:
+    """`w` in a word, `c` in a run without spaces, `m` a mark, `s` a sign, `r` half a flag, else a space."""
+    category = unicodedata.category(character)
+    if category[0] == "M" or character in _AM:
+        return "m"
+    if character.isalnum():
+        return "c" if category[0] != "N" and _UNSPACED.match(character) else "w"
+    if category[0] == "S" and category != "Sk" and not character.isascii() and character != "\u2044":  # which "½" is made of
+        return "r" if "\U0001f1e6" <= character <= "\U0001f1ff" else "s"
+    return " "
+
+
+class _Kinds(dict[int, str]):
+    """The kind of each character that was met."""
+
+    def __missing__(self, code: int) -> str:
+        """Look at a character that is new."""
+        self[code] = kind = _kind(chr(code))
+        return kind
+
+
+_KINDS = _Kinds()
+_WORD = re.compile("w[wm]*|c[cm]*")
+_WORD_OR_SIGN = re.compile("w[wm]*|c[cm]*|rr?|s")
+_CHARACTER = re.compile("cm*")
 
 
 def choose(costs: Sequence[int], worths: Sequence[float], budget: int) -> list[int]:

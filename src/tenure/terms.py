@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from tenure.ranking import STOP_WORDS, words
+from tenure.ranking import INVISIBLE, STOP_WORDS, bigrams, parts, words
 
 REQUEST_WORDS = frozenset(
     """advice anything best better come consider considering currently day days decide deciding different does done ever everything
@@ -22,6 +22,9 @@ REQUEST_WORDS = frozenset(
 
 LONGEST_STEMMED = 64
 """Longer words stay as they are, as in SQLite's own stemmer."""
+
+LONGEST_QUESTION = 60_000
+"""Characters of a question that are read, about 10,000 words: the first 64 that tell something are searched for."""
 
 LONGEST_IDENTIFIER = 200
 """Longer runs of characters are data, not names."""
@@ -53,7 +56,16 @@ _SPELLED = (
     re.compile(r"[a-z]{2,}[a-z0-9]*([A-Z][a-z0-9]+)+"),  # camelCase
     re.compile(r"\w+(::\w+)+|https?://\S+"),  # std::vector, addresses of pages
 )
-_ACCENTS = re.compile("[\u0300-\u036f]")
+# Marks that are left out in writing: accents on letters of Europe; points, vowels and the lengthening dash of Hebrew and Arabic.
+# Vowel signs of Indian scripts are letters of the word.
+_ACCENTS = re.compile(
+    "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0898-\u089f\u08ca-\u08e1\u08e3-\u08ff]"
+)
+_ALONE = "\ue001"
+"""Ends a single character of a script without spaces, so that lengths do not count it beside the pairs that it stands in."""
+_CODE = re.compile("u(?:[0-9a-f]{2})+q")
 _MARK = 0xE000
 """Signs inside an identifier are written as characters of the private use area, which databases take for letters."""
 
@@ -148,17 +160,50 @@ def folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKC", text).casefold()
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", plain)))
+    bare = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", plain)))
+    # The compatibility form takes these two vowels apart, which are one to whoever writes them.
+    return bare.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
 
 
 def search_words(text: str) -> list[str]:
-    """The words of a text in order, folded, as a database can index them; runs of CJK as overlapping pairs."""
-    return [_spelled(word) for word in words(folded(text))]
+    """The words of a text in order, folded, as they are asked for.
+
+    Runs of scripts without spaces are overlapping pairs of characters; a character alone is marked
+    as one, and found wherever it stands (see `indexed_words`). Emoji and signs are words.
+    """
+    return _read(text, inside=False)
 
 
+def indexed_words(text: str) -> list[str]:
+    """The words of a text as a database indexes them: those of `search_words`, and each character of a run without spaces."""
+    return _read(text, inside=True)
+
+
+def length(indexed: str) -> int:
+    """How many words a text has, given its `indexed_words` between spaces; single characters inside runs do not count."""
+    return indexed.count(" ") + bool(indexed) - indexed.count(_ALONE)
+
+
+def _read(text: str, *, inside: bool) -> list[str]:
+    plain = folded(text)
+    if plain.isascii():
+        return words(plain)
+    found: list[str] = []
+    for said, run in parts(plain, signs=True):
+        if not run:
+            found.append(_spelled(said))
+            continue
+        if inside or len(run) > 1:
+            found.extend(map(_spelled, bigrams(run)))
+        if inside or len(run) == 1:
+            found.extend(_spelled(one) + _ALONE for one in run)
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
 def _spelled(word: str) -> str:
-    """The word, or its code where a database may not take its characters for letters."""
-    if word.isascii() or all(unicodedata.ucd_3_2_0.category(c)[0] in "LN" for c in word):
+    """The word, or its code where a database may not take its characters for letters, or its end for an English one."""
+    if word.isascii() or (not word[-1].isascii() and all(unicodedata.ucd_3_2_0.category(c)[0] in "LN" for c in word)):
         return word
     # `q` at the end: no ending of English, so that the code is never stemmed.
     return f"u{word.encode('utf-8', 'replace').hex()}q"
@@ -171,6 +216,8 @@ def identifiers(text: str) -> list[str]:
     tokenizer and no ordinary word equals one.
     """
     found: dict[str, None] = {}
+    if not text.isascii():
+        text = INVISIBLE.sub("", text)
     for chunk in dict.fromkeys(_CHUNK.findall(text)):
         # Nearly all chunks are plain words: they are told apart without a pattern.
         if not chunk.isalpha() or not (chunk.islower() or chunk.istitle() or chunk.isupper()):
@@ -190,9 +237,16 @@ def _identifier(chunk: str) -> str:
     return ""
 
 
-def shown(identifier: str) -> str:
-    """An identifier as people write it, in lower case."""
-    return "".join(chr(ord(c) - _MARK) if _MARK <= ord(c) < _MARK + 0x1800 else c for c in identifier)
+def shown(token: str) -> str:
+    """A word or an identifier as people write it, in lower case."""
+    word = token.removesuffix(_ALONE)
+    if _CODE.fullmatch(word):
+        try:
+            said = bytes.fromhex(word[1:-1]).decode()
+        except UnicodeDecodeError:
+            return word  # a word that only looks like a code
+        return said if _spelled(said) == word else word
+    return "".join(chr(ord(c) - _MARK) if _MARK <= ord(c) < _MARK + 0x1800 else c for c in word)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,16 +268,32 @@ def question(text: str, *, most: int = 64) -> Question:
     """The words and identifiers of a question, without the words that say nothing about its subject, or with them if it has no others.
 
     Args:
-        text: in any script; nothing in it is syntax.
+        text: in any script; nothing in it is syntax. Only its first `LONGEST_QUESTION` characters are read.
         most: cap on the words, and on the identifiers.
     """
+    text = _start(text)
     every = list(dict.fromkeys(search_words(text)))
     telling = [word for word in every if word not in STOP_WORDS and (len(word) > 1 or not word.isascii() or word.isdigit())]
     chosen = [word for word in telling if word not in REQUEST_WORDS] or telling or every
-    kept = _one_per_stem(chosen)
-    others = _one_per_stem([word for word in every if word not in chosen])
-    return Question(words=kept[:most], others=others[:most], identifiers=tuple(identifiers(text)[:most]))
+    kept = _one_per_stem(chosen, most)
+    taken = frozenset(chosen)
+    others = _one_per_stem((word for word in every if word not in taken), most)
+    return Question(words=kept, others=others, identifiers=tuple(identifiers(text)[:most]))
 
 
-def _one_per_stem(chosen: Sequence[str]) -> tuple[str, ...]:
-    return tuple({stem(word): word for word in reversed(chosen)}.values())[::-1]
+def _start(text: str) -> str:
+    """The part of a question that is read, cut between words where it has any."""
+    if len(text) <= LONGEST_QUESTION:
+        return text
+    start = text[:LONGEST_QUESTION]
+    whole, *rest = start.rsplit(maxsplit=1)
+    return whole if rest and not text[LONGEST_QUESTION].isspace() else start
+
+
+def _one_per_stem(chosen: Iterable[str], most: int) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for word in chosen:
+        if len(found) >= most:
+            break
+        found.setdefault(stem(word), word)
+    return tuple(found.values())

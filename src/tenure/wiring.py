@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
-from tenure.errors import ScopeError, UserError
+from tenure.errors import ScopeError, StoreError, UserError
 from tenure.governance.redaction import redact_operations
 from tenure.learning.embedding import Embedding, Vectors
 from tenure.learning.figures import FigureKeeping
@@ -24,27 +24,14 @@ from tenure.playbook.run import STEP_KINDS, Origin, Outcome, Run, Signal, Step, 
 from tenure.playbook.state import Playbook
 from tenure.ports import Admitted, Clock, Embedder, IdSource, LanguageModel, Store
 from tenure.providers import secret_detection
+from tenure.reported import positive, score_of, text_of, verdict_of
 from tenure.settings import Settings, checked, database_url, default_scope, read_settings
 from tenure.stores.scopes import parents
 from tenure.system import SystemClock, UlidSource
+from tenure.threads import in_thread
 
 if TYPE_CHECKING:
     from tenure.learning.loop import Learned, Learner, Summary
-
-P = ParamSpec("P")
-R = TypeVar("R")
-S = TypeVar("S")
-
-
-def in_thread(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], Awaitable[R]]:
-    """The same method for async callers: it runs in a thread, so that the event loop goes on."""
-
-    @functools.wraps(method)
-    async def threaded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await asyncio.to_thread(method, self, *args, **kwargs)
-
-    threaded.__doc__ = f"`{method.__name__}` for async callers."
-    return threaded
 
 
 class Tenure(FigureKeeping):
@@ -70,7 +57,7 @@ class Tenure(FigureKeeping):
         embedder: str | Embedder | None = None,
     ) -> None:
         secret_detection.install()
-        self.store, self.scope = store, scope
+        self._store, self.scope, self._closed = store, scope, False
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or UlidSource()
         self._model, self._embedder = model, embedder
@@ -79,6 +66,17 @@ class Tenure(FigureKeeping):
     def model(self) -> LanguageModel | None:
         """The language model that learning uses; none without one."""
         return self._model
+
+    @property
+    def store(self) -> Store:
+        """Where all of it is kept.
+
+        Raises:
+            StoreError: the playbook is closed.
+        """
+        if self._closed:
+            raise StoreError("The playbook is closed. Use it inside its `with` block, or open it again: Tenure.open(...)")
+        return self._store
 
     @functools.cached_property
     def learner(self) -> Learner:
@@ -142,7 +140,17 @@ class Tenure(FigureKeeping):
         Args:
             task: the input, in any script.
             budget: tokens in all; none takes the setting `context.tokens`.
+
+        Raises:
+            UserError: the task is empty, or the budget is below 1.
+            StoreError: the playbook is closed, or its database cannot be read.
         """
+        if not as_task(task).text.strip():
+            raise UserError("The task is empty. Say what the agent is asked to do: book.context(task)")
+        return self._recalled(task, budget)
+
+    def _recalled(self, task: str | Task, budget: int | None) -> Context:
+        """`context`, also for a task without words: a run of one, such as a picture alone, goes on with what holds in general."""
         question = self.vectors.question(as_task(task).text)
         with self.store.reading(self.scope) as reading:
             settings = read_settings(reading.setting)
@@ -150,7 +158,7 @@ class Tenure(FigureKeeping):
                 reading,
                 as_task(task).text,
                 question=question,
-                budget=settings.whole("context.tokens") if budget is None else _positive(budget, "budget"),
+                budget=settings.whole("context.tokens") if budget is None else positive(budget, "budget"),
                 core_tokens=settings.whole("context.core_tokens"),
                 at=self.clock.now(),
                 count=open_counter(settings),
@@ -338,10 +346,15 @@ class Tenure(FigureKeeping):
             work.set(name, value)
 
     def close(self) -> None:
-        """Release the database, and the model's connections if there is one."""
-        self.store.close()
+        """Release the database, and the model's connections if there is one; what is asked of the playbook after it raises `StoreError`."""
+        if self._closed:
+            return
+        self._store.close()
         if self._model is not None:
             self.learner.close()
+        self._closed = True
+        for part in ("learner", "vectors"):  # they hold the store, which would open its file again
+            self.__dict__.pop(part, None)
 
     def __enter__(self) -> Self:
         return self
@@ -459,11 +472,11 @@ class ActiveRun:
         self._steps.append(
             replace(
                 made,
-                role=_text(made.role, "role"),
-                name=_text(made.name, "name"),
-                content=_text(made.content, "content"),
-                error=_text(made.error, "error"),
-                call_id=_text(made.call_id, "call_id"),
+                role=text_of(made.role, "role"),
+                name=text_of(made.name, "name"),
+                content=text_of(made.content, "content"),
+                error=text_of(made.error, "error"),
+                call_id=text_of(made.call_id, "call_id"),
             )
         )
         return len(self._steps) - 1
@@ -506,14 +519,17 @@ class ActiveRun:
         if outcome is None:
             known = success is not None or score is not None
             said: Signal = signal or ("environment" if known else "none")
-            outcome = Outcome(
-                score=score,
-                success=_verdict(success),
-                feedback=_text(feedback, "feedback"),
-                signal=said,
-                expected=_text(expected, "expected"),
-                at=self._book.clock.now().isoformat(),
-            )
+            try:
+                outcome = Outcome(
+                    score=score_of(score),
+                    success=verdict_of(success),
+                    feedback=text_of(feedback, "feedback"),
+                    signal=said,
+                    expected=text_of(expected, "expected"),
+                    at=self._book.clock.now().isoformat(),
+                )
+            except ValueError as exc:
+                raise UserError(str(exc)) from exc
         elif not isinstance(outcome, Outcome):
             raise UserError(f"outcome = {outcome!r:.80}: it is an Outcome, such as Outcome(success=True).")
         named = self._named(cited or ())
@@ -523,7 +539,7 @@ class ActiveRun:
     afinish = in_thread(finish)
 
     def _begin(self) -> None:
-        self._context = self._book.context(self._run.task, budget=self._budget)
+        self._context = self._book._recalled(self._run.task, self._budget)
         self._run = replace(self._run, id=self._book.ids.next(), shown=self._context.lessons, started=self._book.clock.now().isoformat())
 
     def _end(self, outcome: Outcome, cited: tuple[str, ...], *, learn: bool) -> Learned | None:
@@ -578,27 +594,3 @@ class ActiveRun:
 def scoped(name: str) -> str:
     """A scope with its tenant: a name of one part belongs to the tenant `local`."""
     return name if "/" in name else f"local/{name}"
-
-
-def _positive(number: int, what: str) -> int:
-    if number < 1:
-        raise UserError(f"{what} = {number}: it must be 1 or more tokens.")
-    return number
-
-
-def _text(value: object, what: str) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise UserError(f"{what} = {value!r:.80}: it is a text, not {type(value).__name__}. Write str(...) or json.dumps(...).")
-    return value
-
-
-def _verdict(success: object) -> bool | None:
-    """A verdict as a plain bool; a comparison in an array library gives one of its own."""
-    if success is None or isinstance(success, bool):
-        return success
-    for plain in (True, False):
-        if success == plain:
-            return plain
-    raise UserError(f"success = {success!r:.80}: it is True, False or None.")

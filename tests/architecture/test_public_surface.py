@@ -13,6 +13,7 @@ PUBLIC = frozenset(
         # values
         "Evidence",
         "Lesson",
+        "Origin",
         "Outcome",
         "Playbook",
         "Run",

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tenure.errors import EmbeddingFailed, UserError
+from tenure.evaluation.benches import BENCHES
 from tenure.evaluation.recall_locomo import run_recall_locomo
 from tenure.evaluation.recall_memaware import read_sessions, run_recall_memaware
 
@@ -77,6 +78,7 @@ def test_only_answerable_questions_with_known_evidence_are_asked(tmp_path: Path)
     found = run_recall_locomo(write(tmp_path / "l.json", LOCOMO))
     assert (found["questions"], found["left_out"], found["turns"]) == (2, 2, 29)
     assert found.keys() >= {"questions", "recall_at_5", "recall_at_10", "mrr", "p50_ms"}
+    assert found["by_category"].keys() == {"multi-hop", "single-hop"}
 
 
 def test_recall_counts_each_evidence_turn_and_mrr_the_first(tmp_path: Path) -> None:
@@ -112,6 +114,7 @@ def test_a_whole_user_turn_of_the_answers_session_is_a_hit(memaware: tuple[Path,
     assert [easy[key] for key in ("questions", "hit_3k", "hit_10k", "string_3k", "answered_3k")] == [1, 1.0, 1.0, 1.0, 1.0]
     assert found["by_tier"]["hard"]["hit_10k"] == 0.0
     assert found["hit_3k"] == pytest.approx(1 / 3, abs=1e-3)
+    assert found.keys() <= BENCHES["recall-memaware"].figures.keys(), "a figure without a meaning"
     keys = {f"{name}_{budget}" for name in ("hit", "string", "random") for budget in ("3k", "10k")}
     assert found.keys() >= keys
     assert all(tier.keys() >= keys for tier in found["by_tier"].values())

@@ -47,3 +47,9 @@ def test_made_lessons_are_the_same_for_the_same_dice_and_mostly_differ() -> None
     some = [first.lesson() for _ in range(300)]
     assert some == [again.lesson() for _ in range(300)]
     assert len(set(some)) > 290
+
+
+def test_a_single_size_is_not_plotted_and_the_result_says_why(tmp_path: Path) -> None:
+    found = BENCHES["scale"].run(Asked(sizes=(40,), out=tmp_path / "plots"))
+    assert (found["plots"], "two sizes or more" in found["note"]) == ([], True)
+    assert not (tmp_path / "plots").exists()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenure import Add, Run, Step, Tenure, UserError
+from tenure import Add, Run, Step, Task, Tenure, UserError
 from tenure.errors import ScopeError, SettingError, StoreBusy, StoreError
 from tenure.playbook.delta import Delta
 from tenure.stores.in_memory import InMemoryStore
@@ -176,3 +176,39 @@ def test_many_async_runs_in_one_loop_are_all_kept(tmp_path: object) -> None:
         asyncio.run(every(book))
         with book.store.reading(book.scope) as reading:
             assert reading.counts()["runs"] == 40
+
+
+@pytest.mark.parametrize("score", [3, -0.1, float("nan"), "high"])
+def test_a_score_outside_its_range_is_the_callers_to_mend(score: object) -> None:
+    with Tenure.open("memory://", scope="local/x") as book, book.run("a task") as run:
+        with pytest.raises(UserError, match="score"):
+            run.finish(score=score)  # type: ignore[arg-type]
+        run.finish(score=0.75)
+        assert run.learned is not None
+
+
+@pytest.mark.parametrize("task", ["", " \n"])
+def test_an_empty_task_is_refused_by_context_and_does_not_stop_a_run(task: str) -> None:
+    with Tenure.open("memory://", scope="local/x") as book:
+        with pytest.raises(UserError, match="The task is empty"):
+            book.context(task)
+        with book.run(task) as run:
+            run.finish(success=True)
+
+
+def test_a_closed_playbook_says_so_and_can_be_closed_again() -> None:
+    book = Tenure.open("memory://", scope="local/x")
+    assert book.vectors is not None
+    run = book.run("a task")
+    book.close()
+    book.close()
+    for use in (
+        lambda: book.context("a task"),
+        lambda: book.apply([Add("s", "t")]),
+        lambda: book.playbook,
+        lambda: book.learn(Run(id="r", task=Task(text="t"))),
+        book.embed,
+        run.__enter__,
+    ):
+        with pytest.raises(StoreError, match=r"The playbook is closed\. .*Tenure\.open"):
+            use()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.terms import LONGEST_STEMMED, folded, identifiers, question, search_words, shown, stem
+from tenure import ranking
+from tenure.terms import LONGEST_QUESTION, LONGEST_STEMMED, folded, identifiers, question, search_words, shown, stem
 
 ENDINGS = ["", "s", "es", "ed", "ing", "ies", "y", "ational", "ization", "fulness", "ousness", "ability", "ibly", "ment", "ion", "ll", "e"]
 WORDS = st.builds(lambda start, end: start + end, st.text("abcdeilnorstuvyz", max_size=8), st.sampled_from(ENDINGS))
@@ -101,6 +104,36 @@ def test_words_that_say_nothing_are_left_out_unless_there_are_no_others() -> Non
     assert question("How do I deploy the worker?").words == ("deploy", "worker")
     assert question("what was it").words == ("what", "was", "it")
     assert question("help me deploy").others == ("help", "me")
+
+
+def test_time_for_a_question_follows_its_length() -> None:
+    began = time.process_time()
+    asked = question(" ".join(f"word{number}" for number in range(20_000)))
+    assert time.process_time() - began < 2.0, "it took 12 s when it was quadratic"
+    assert asked.words == tuple(f"word{number}" for number in range(64))
+
+
+def test_of_a_very_long_question_the_beginning_is_read_up_to_a_whole_word() -> None:
+    text = "the " * ((LONGEST_QUESTION - 8) // 4) + "umbrella zebra"
+    assert "zebra" not in question(text).words
+    assert not {"umb", "umbrell", "zebr"} & set(question(text).words)
+    assert question("汇" * LONGEST_QUESTION + "率").words == ("汇汇",)
+
+
+@given(st.lists(st.sampled_from("count counting counts rows the how deploy deployed x 7 汇率".split()), max_size=12))
+def test_a_question_keeps_the_first_word_of_each_stem_in_the_order_of_the_text(said: list[str]) -> None:
+    asked = question(" ".join(said))
+    spoken = [*asked.words, *asked.others]
+    assert {stem(word) for word in spoken} <= {stem(word) for word in said}
+    places = [said.index(word) for word in asked.words]
+    assert places == sorted(places)
+
+
+def test_characters_of_european_texts_are_read_alike_with_and_without_the_quick_way() -> None:
+    quick = re.compile(ranking._PLAIN.pattern.removesuffix("*"))
+    for one in map(chr, (*range(0x80, 0xD800), *range(0xE000, 0x11000))):
+        if quick.fullmatch(one):
+            assert ranking._kind(one) == ("w" if one.isalnum() else " "), hex(ord(one))
 
 
 def test_runs_of_cjk_become_pairs() -> None:

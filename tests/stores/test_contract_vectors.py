@@ -130,6 +130,8 @@ def test_models_and_dimensions_are_never_mixed(store: Store) -> None:
     assert [one for _, one, _ in waiting(store, scope, "large", dimension=3)] == ["ctx-0", "ctx-1", "ctx-3"]
     with store.reading(scope) as look:
         assert dict(look.vector_counts()) == {"large": 2, "small": 2}
+        assert dict(look.vector_counts(dimension=3)) == {"large": 1}
+        assert dict(look.vector_counts(dimension=2)) == {"large": 1, "small": 2}
     with store.writing(scope) as work:
         assert work.drop_vectors(but="large") == 2
     assert (near(store, scope, [1.0, 0.0], "small"), near(store, scope, [1.0, 0.0], "large")) == ([], ["ctx-1"])

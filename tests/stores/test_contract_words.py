@@ -253,6 +253,9 @@ class _Common:
         self.asked_for = list(tokens)
         return [1, 2]
 
+    def lengths(self, most: int) -> list[float]:
+        return [2.0]
+
     def take(self, rows: list[int]) -> dict[int, tuple[str, Searched]]:
         return {1: ("a", Searched(said="rare other")), 2: ("b", Searched(said="rare common"))}
 

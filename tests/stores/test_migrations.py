@@ -9,6 +9,15 @@ from tenure import Add, Delta, Evidence, Retire, Run, Task
 from tenure.stores.migrations import HEAD
 from tenure.stores.sqlite import open_sqlite
 
+OLD_TEXTS = """
+ALTER TABLE ledger_texts RENAME TO newer;
+CREATE TABLE ledger_texts (tenant TEXT NOT NULL, scope TEXT NOT NULL, digest TEXT NOT NULL, version INTEGER NOT NULL, salt TEXT NOT NULL,
+    text TEXT NOT NULL, CONSTRAINT pk_ledger_texts PRIMARY KEY (tenant, scope, digest));
+INSERT INTO ledger_texts SELECT tenant, scope, digest, version, salt, text FROM newer ORDER BY digest;
+DROP TABLE newer;
+CREATE INDEX ix_ledger_texts_tenant_scope_version ON ledger_texts (tenant, scope, version);
+"""
+
 
 def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'book.db'}"
@@ -22,7 +31,7 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
     connection = sqlite3.connect(tmp_path / "book.db")
     for gone in ("sizes", "observations", "aggregates", "sums"):
         connection.execute(f"DROP TABLE {gone}")
-    connection.executescript("DROP INDEX ix_lessons_support; UPDATE alembic_version SET version_num = '0002';")
+    connection.executescript(OLD_TEXTS + "DROP INDEX ix_lessons_support; UPDATE alembic_version SET version_num = '0002';")
     connection.close()
     store = open_sqlite(url)
     with store.reading("local/a") as look:
@@ -50,7 +59,21 @@ UPDATE alembic_version SET version_num = '0003';
 
 def test_words_and_identifiers_are_indexed_anew_from_the_rows_of_an_earlier_schema(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'book.db'}"
-    questions = ("C++", "Zurich", "umbrellas", "汇率", "dunning letters", "--force", "retired", "theirs")
+    questions = (
+        "C++",
+        "Zurich",
+        "umbrellas",
+        "汇率",
+        "dunning letters",
+        "--force",
+        "retired",
+        "theirs",
+        "汇",
+        "चालान",
+        "databases",
+        "🚀",
+        "שלום",
+    )
     store = open_sqlite(url)
     for number in range(2):
         scope = f"local/{number}"
@@ -62,7 +85,7 @@ def test_words_and_identifiers_are_indexed_anew_from_the_rows_of_an_earlier_sche
                     f"0{number}",
                     [
                         Add("s", "Build the C++ part", id="a-1", evidence=(Evidence(run="r1", step=3), Evidence(run="gone"))),
-                        Add("s", "Parcels for Zürich", id="a-2", applies_when="umbrellas", avoid="多币种发票"),
+                        Add("s", "Parcels for Zürich", id="a-2", applies_when="umbrellas, databases 🚀", avoid="多币种发票 चालान שָׁלוֹם"),
                         Add("s", "retired", id="a-3"),
                         *([Add("s", "theirs", id="a-4")] if number else []),
                     ],
@@ -70,13 +93,15 @@ def test_words_and_identifiers_are_indexed_anew_from_the_rows_of_an_earlier_sche
             )
             work.admit(Delta(f"1{number}", [Retire("a-3")]))
 
-    def seen() -> list[object]:
+    def seen() -> list[tuple[object, object]]:
         with store.reading("local/0") as look:
             return [(look.search(one, limit=9), look.cases_like(one, limit=9)) for one in questions]
 
     before = seen()
+    assert [one for one, (lessons, cases) in zip(questions, before, strict=True) if not lessons and not cases] == ["retired", "theirs"]
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
+    connection.executescript(OLD_TEXTS)
     held = "SELECT rowid, * FROM {}_words ORDER BY rowid"
     rows = [connection.execute(held.format(table)).fetchall() for table in ("lessons", "runs")]
     connection.executescript(OLD_WORDS)
@@ -86,4 +111,38 @@ def test_words_and_identifiers_are_indexed_anew_from_the_rows_of_an_earlier_sche
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
     assert [connection.execute(held.format(table)).fetchall() for table in ("lessons", "runs")] == rows
+    connection.close()
+
+
+def test_texts_of_the_ledger_are_kept_under_their_version_with_every_byte_of_an_earlier_schema(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'book.db'}"
+    store = open_sqlite(url)
+    for number, scope in enumerate(("local/a", "local/b")):
+        for delta in range(3):
+            with store.writing(scope) as work:
+                work.admit(Delta(f"{number}{delta}", [Add("s", f"text {place} of {delta}\n汇率 \x01") for place in range(4)]))
+
+    def seen() -> list[object]:
+        found: list[object] = []
+        for scope in ("local/a", "local/b"):
+            with store.reading(scope) as look:
+                assert look.verify_ledger() == []
+                found.append((look.ledger(), look.ledger(after=1, limit=1)))
+        return found
+
+    before = seen()
+    store.close()
+    every = "SELECT tenant, scope, version, digest, salt, text FROM ledger_texts ORDER BY digest"
+    of_texts = "SELECT name, sql FROM sqlite_master WHERE tbl_name = 'ledger_texts'"
+    connection = sqlite3.connect(tmp_path / "book.db")
+    rows, made = connection.execute(every).fetchall(), connection.execute(of_texts).fetchall()
+    connection.executescript(OLD_TEXTS + OLD_WORDS)
+    connection.close()
+    store = open_sqlite(url)
+    assert seen() == before
+    store.close()
+    connection = sqlite3.connect(tmp_path / "book.db")
+    assert connection.execute(every).fetchall() == rows
+    assert connection.execute(of_texts).fetchall() == made, "an upgraded file has the same tables as a new one"
+    assert [name for name, _ in made] == ["ledger_texts", "sqlite_autoindex_ledger_texts_1"]
     connection.close()

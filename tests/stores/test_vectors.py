@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from array import array
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,11 @@ def test_many_small_additions_make_few_blocks() -> None:
 
 def _adds(count: int, *, start: int = 0) -> list[Operation]:
     return [Add("s", f"rule {number}", id=f"ctx-{number}") for number in range(start, start + count)]
+
+
+def test_a_vector_with_nan_that_an_older_version_stored_is_never_near() -> None:
+    spoilt = array("f", [nan, 1.0]).tobytes()
+    data = b"".join([pack([1.0, 0.0]), spoilt, pack([0.0, 1.0])])
+    found = best([Block([1, 2, 3], data, 2), Block([4], spoilt, 2)], unpack(pack([1.0, 0.0])), most=5)
+    assert [row for row, _ in found.found] == [1, 3]
+    assert (found.count, found.lowest, found.total) == (2, 0.0, 1.0)

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+Tell = Callable[[float, str], None]
+"""Takes the share of a measurement that is done, 0 to 1, and what is done in words."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -21,6 +24,7 @@ class Asked:
         sizes: sizes to measure; empty takes the bench's own.
         out: a folder for plots, or none.
         params: anything else, by name, as text.
+        tell: called now and then with how far it is; none tells nobody.
     """
 
     data: Path | None = None
@@ -30,6 +34,7 @@ class Asked:
     sizes: tuple[int, ...] = ()
     out: Path | None = None
     params: Mapping[str, str] = field(default_factory=dict[str, str])
+    tell: Tell | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +45,11 @@ class Bench:
         name: as in `tenure bench run NAME`.
         measures: what it measures, in one sentence.
         needs_data: whether `--data` must be given.
-        figures: what each figure of the result means, by its name.
+        figures: what each figure of the result means, by its name; those inside tables too.
         run: measures, and gives the result.
         takes_folder: whether the data is a folder.
+        data: what the data is, as it stands after "needs"; empty if there is none.
+        also: an option that it needs beside `--data`, as it is typed; empty if there is none.
     """
 
     name: str
@@ -51,26 +58,34 @@ class Bench:
     figures: Mapping[str, str]
     run: Callable[[Asked], dict[str, Any]]
     takes_folder: bool = False
+    data: str = ""
+    also: str = ""
+
+    @property
+    def command(self) -> str:
+        """What to type to run it, with what it needs."""
+        given = f" --data {'DIR' if self.takes_folder else 'FILE'}" if self.needs_data else ""
+        return f"tenure bench run {self.name}{given}{' ' + self.also if self.also else ''}"
 
 
 def _recurrence(asked: Asked) -> dict[str, Any]:
     from tenure.evaluation.recurrence import BUDGET, run_recurrence
 
     assert asked.data is not None  # `needs_data` is checked by whoever runs it
-    return run_recurrence(asked.data, budget=asked.budget or BUDGET, seed=asked.seed)
+    return run_recurrence(asked.data, budget=asked.budget or BUDGET, seed=asked.seed, tell=asked.tell)
 
 
 def _prompt_cache(asked: Asked) -> dict[str, Any]:
     from tenure.evaluation.prompt_cache import run_prompt_cache
 
     assert asked.data is not None
-    return run_prompt_cache(asked.data, seed=asked.seed, core_tokens=asked.budget)
+    return run_prompt_cache(asked.data, seed=asked.seed, core_tokens=asked.budget, tell=asked.tell)
 
 
 def _scale(asked: Asked) -> dict[str, Any]:
     from tenure.evaluation.scale import SIZES, run_scale
 
-    return run_scale(asked.sizes or SIZES, seed=asked.seed, out=asked.out)
+    return run_scale(asked.sizes or SIZES, seed=asked.seed, out=asked.out, tell=asked.tell)
 
 
 def _recall_locomo(asked: Asked) -> dict[str, Any]:
@@ -78,7 +93,7 @@ def _recall_locomo(asked: Asked) -> dict[str, Any]:
     from tenure.providers.embedding import open_embedder
 
     assert asked.data is not None
-    return run_recall_locomo(asked.data, embedder=open_embedder(asked.params.get("embedder")))
+    return run_recall_locomo(asked.data, embedder=open_embedder(asked.params.get("embedder")), tell=asked.tell)
 
 
 def _recall_memaware(asked: Asked) -> dict[str, Any]:
@@ -88,8 +103,10 @@ def _recall_memaware(asked: Asked) -> dict[str, Any]:
 
     assert asked.data is not None
     if asked.questions is None:
-        raise UserError("Bench 'recall-memaware' needs questions: tenure bench run recall-memaware --data DIR --questions FILE")
-    return run_recall_memaware(asked.data, asked.questions, embedder=open_embedder(asked.params.get("embedder")), seed=asked.seed)
+        raise UserError(f"Bench 'recall-memaware' needs a file of questions too: {BENCHES['recall-memaware'].command}")
+    return run_recall_memaware(
+        asked.data, asked.questions, embedder=open_embedder(asked.params.get("embedder")), seed=asked.seed, tell=asked.tell
+    )
 
 
 def _drift(asked: Asked) -> dict[str, Any]:
@@ -133,6 +150,7 @@ BENCHES: Mapping[str, Bench] = {
             name="recurrence",
             measures="whether a tool error that came before meets a lesson about it before it comes again, within a small budget",
             needs_data=True,
+            data="runs, in any form that learn reads",
             figures={
                 "runs": "runs in the file",
                 "errors": "tool errors in them",
@@ -149,6 +167,7 @@ BENCHES: Mapping[str, Bench] = {
                 "signatures": "different errors",
                 "all_fit": "share of recurrent errors at which all lessons fitted the budget",
                 "unreadable": "places in the file that could not be read",
+                "note": "why a figure counts nothing",
             },
             run=_recurrence,
         ),
@@ -156,6 +175,7 @@ BENCHES: Mapping[str, Bench] = {
             name="prompt-cache",
             measures="how much of the prompts sent a prefix cache can reuse while a playbook grows",
             needs_data=True,
+            data="a playbook, in any form that import reads",
             figures={
                 "steps": "prompts sent after the first",
                 "reuse_mean": "share of all tokens sent that were an unchanged prefix of the prompt before, 0 to 1",
@@ -180,8 +200,25 @@ BENCHES: Mapping[str, Bench] = {
             needs_data=False,
             figures={
                 "bare_commit_ms": "one row committed by sqlite3 alone, with the same settings",
-                "peak_mb": "most memory that any size took, tokens counted by estimate",
+                "peak_mb": "most memory taken; tokens are counted by estimate unless a tokenizer is named",
                 "sizes": "by number of lessons: medians of each step, by the clock and as processor time",
+                "apply_ms": "ten operations, committed",
+                "context_ms": "the context for a task",
+                "render_ms": "the stable part of a prompt, after a counter changed",
+                "dedup_ms": "a look for what says the same as one new lesson",
+                "refine_s": "what refine would merge and retire, worked out",
+                "open_ms": "opening the database",
+                "processor": "the same, as processor time of the process itself",
+                "tokenizer": "with a tokenizer instead of an estimate, where the extra tokens is installed",
+                "counter": "which tokenizer",
+                "build_s": "filling the database",
+                "lessons": "lessons in use",
+                "file_mb": "the database on disk",
+                "dimension": "numbers in a vector",
+                "held_mb": "the vectors themselves",
+                "added_peak_mb": "what they add to the most memory taken",
+                "plots": "files that were drawn",
+                "note": "what was left out, and why",
                 "apply_growth": "apply at the largest size, as a multiple of apply at the smallest",
                 "load": "other work on the machine, before and after",
                 "processors": "processors of the machine",
@@ -238,13 +275,14 @@ BENCHES: Mapping[str, Bench] = {
             name="recall-locomo",
             measures="whether the turns of a long conversation that answer a question are among the first ten found",
             needs_data=True,
+            data="conversations with questions, in LoCoMo's form",
             figures={
                 "questions": "questions with an answer in the conversation",
                 "recall_at_5": "share of a question's evidence turns among the first five, averaged",
                 "recall_at_10": "the same among the first ten",
                 "mrr": "mean of 1 / rank of the first evidence turn",
                 "p50_ms": "median time of a search",
-                "by_category": "the same by kind of question",
+                "by_category": "recall_at_10 by kind of question",
                 "turns": "turns searched",
                 "left_out": "questions without an answer, not asked",
                 "embedder": "what made the vectors; none: keywords alone",
@@ -256,12 +294,16 @@ BENCHES: Mapping[str, Bench] = {
             name="recall-memaware",
             measures="whether what is recalled of past sessions within a budget comes from the session that matters",
             needs_data=True,
+            data="a folder of chats by day, in MemAware's form, and its questions",
+            also="--questions FILE",
             figures={
                 "questions": "questions asked",
                 "hit_3k": "share with an answer session in 3,000 tokens",
                 "hit_10k": "share with an answer session in 10,000 tokens",
                 "string_3k": "share with the words of the answer in 3,000 tokens",
                 "string_10k": "share with the words of the answer in 10,000 tokens",
+                "answered_3k": "share with the words of the answer, in a session of the answer, in 3,000 tokens",
+                "answered_10k": "the same in 10,000 tokens",
                 "random_3k": "hit_3k of random turns",
                 "random_10k": "hit_10k of random turns",
                 "by_tier": "the same by difficulty",

@@ -24,9 +24,11 @@ _FIGURES = {
 
 
 def draw_scale(result: Mapping[str, Any], folder: Path) -> list[Path]:
-    """A plot of each figure of the bench `scale` against the number of lessons; the files, in order."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """A plot of each figure of the bench `scale` against the number of lessons; the files, in order. None for a single size."""
     sizes = sorted(map(int, result["sizes"]))
+    if len(sizes) < 2:  # a point says nothing of growth
+        return []
+    folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for figure, title in _FIGURES.items():
         points = [(size, result["sizes"][str(size)].get(figure)) for size in sizes]

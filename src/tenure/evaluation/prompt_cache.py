@@ -12,12 +12,13 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
-from tenure.errors import UserError
+from tenure.errors import UnreadableInput, UserError
+from tenure.evaluation.bench_files import read_text
 from tenure.playbook.apply import apply
 from tenure.playbook.delta import Add, Delta, Operation, Retire, Tally, Update
 from tenure.playbook.foreign import read_foreign
@@ -34,14 +35,20 @@ COUNTED = 3
 
 _NUMBER = re.compile(r"\d+")
 
+_LONGEST_NUMBER = 1_000
+"""Digits of an id's number that are looked at. Python reads no more than 4,300."""
 
-def run_prompt_cache(data: Path, *, seed: int = 0, core_tokens: int | None = None) -> dict[str, Any]:
+
+def run_prompt_cache(
+    data: Path, *, seed: int = 0, core_tokens: int | None = None, tell: Callable[[float, str], None] | None = None
+) -> dict[str, Any]:
     """Replay a playbook and measure what its prompts share.
 
     Args:
         data: a playbook in any form that `tenure import` reads.
         seed: of the revisions, retirements and counts.
         core_tokens: cap on the core; none takes the size of the whole playbook.
+        tell: called after each lesson with the share done and what is done.
 
     Returns:
         `steps`, `reuse_mean` (tokens sent that were an unchanged prefix, of all tokens sent),
@@ -52,9 +59,13 @@ def run_prompt_cache(data: Path, *, seed: int = 0, core_tokens: int | None = Non
         `tokens_sent`, `tokens_sectioned`, `updates`, `retirements`, `core_tokens`, `seconds`.
 
     Raises:
-        UserError: the file holds no lessons.
+        UserError: the file cannot be read, or holds no lessons.
     """
-    adds = _in_id_order(read_foreign(data.read_text(encoding="utf-8")).operations)
+    text = read_text(data, wanted="Name a playbook in a form that tenure import reads.")
+    try:
+        adds = _in_id_order(read_foreign(text).operations)
+    except UnreadableInput as exc:
+        raise UnreadableInput(f"'{data}': {exc}") from exc
     if not adds:
         raise UserError(f"'{data}' holds no lessons. Name a playbook: tenure bench run prompt-cache --data PLAYBOOK.txt")
     cap = core_tokens or 2 * sum(estimate_tokens(f"{add.id} {add.text}") + 4 for add in adds)
@@ -78,6 +89,8 @@ def run_prompt_cache(data: Path, *, seed: int = 0, core_tokens: int | None = Non
         dead_share = max(dead_share, dead_tokens(core) / rendered.core_tokens if rendered.core_tokens else 0.0)
         tail_share = max(tail_share, rendered.tail_tokens / rendered.core_tokens if rendered.core_tokens else 0.0)
         stable.send(rendered.text)
+        if tell is not None:
+            tell(number / len(adds), f"{number:,} of {len(adds):,} lessons")
         sectioned.send(_sectioned(list(shown.values())))
     return {
         "steps": len(adds),
@@ -146,7 +159,7 @@ def _in_id_order(operations: Sequence[Operation]) -> list[Add]:
 
     def place(add: Add) -> tuple[int, str]:
         numbers = _NUMBER.findall(add.id or "")
-        return (int(numbers[-1]) if numbers else 0, add.id or "")
+        return (int(numbers[-1][:_LONGEST_NUMBER]) if numbers else 0, add.id or "")
 
     return sorted((one for one in operations if isinstance(one, Add)), key=place)
 

@@ -8,18 +8,18 @@ before anything is indexed. Source: MemAware (kevin-hs-sohn/memaware), on LongMe
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from tenure.errors import UserError
+from tenure.errors import UnreadableInput, UserError
+from tenure.evaluation.bench_files import Place, read_json, read_text
 from tenure.excerpts import LEAST_TOKENS
 from tenure.learning.talks import VECTOR_SHARE, Talk, choose_remembered, index_talks, remember, shown_line
 from tenure.ports import Embedder
@@ -33,6 +33,8 @@ DEEPEST = 3
 """How many folders down day files are looked for."""
 
 _WANTED = "Give a folder of day files such as 2023-05-20.md with '## Session' headings, or the folder that holds it."
+
+_WANTED_QUESTIONS = "Give a JSON list of objects with 'question', 'answer' and 'answer_session_ids'."
 
 _SESSION = re.compile(r"^## Session .*$", re.MULTILINE)
 _TURN = re.compile(r"^(User|Assistant):[ \t]?", re.MULTILINE)
@@ -55,6 +57,14 @@ class Session:
     assistant: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    question: str
+    answer: str
+    sessions: frozenset[str]
+    difficulty: str
+
+
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """A piece of a session in a context; `whole` if it is one whole user turn."""
@@ -64,7 +74,14 @@ class _Shown:
     whole: bool
 
 
-def run_recall_memaware(data: Path, questions: Path, *, embedder: Embedder | None = None, seed: int = 0) -> dict[str, Any]:
+def run_recall_memaware(
+    data: Path,
+    questions: Path,
+    *,
+    embedder: Embedder | None = None,
+    seed: int = 0,
+    tell: Callable[[float, str], None] | None = None,
+) -> dict[str, Any]:
     """Index the sessions, ask the questions, and see what the budgets hold.
 
     Args:
@@ -72,6 +89,7 @@ def run_recall_memaware(data: Path, questions: Path, *, embedder: Embedder | Non
         questions: a JSON list with `question`, `answer`, `answer_session_ids`, `difficulty`.
         embedder: for search by meaning; none, keywords alone serve.
         seed: of the random control.
+        tell: called before the sessions are indexed, and after each question, with the share done and what is done.
 
     Returns:
         For each budget (3,000 and 10,000 tokens, headings counted, estimated): `hit_*` (a session of
@@ -84,25 +102,34 @@ def run_recall_memaware(data: Path, questions: Path, *, embedder: Embedder | Non
     Raises:
         UserError: folder or file are not of that form.
     """
-    sessions = read_sessions(data)
+    try:
+        sessions = read_sessions(data)
+    except OSError as exc:
+        raise UnreadableInput(
+            f"'{exc.filename or data}' cannot be read: {(exc.strerror or type(exc).__name__).lower()}. {_WANTED}"
+        ) from exc
     asked = _questions(questions)
     talks = {str(number): Talk(id=str(number), day=one.day, turns=one.user, replies=one.assistant) for number, one in enumerate(sessions)}
     turns, whole = InMemorySearch(embedder), InMemorySearch(embedder, vector_weight=VECTOR_SHARE)
+    if tell is not None:
+        tell(0.0, f"indexing {len(sessions):,} sessions")
     notes = dict.fromkeys((index_talks(turns, whole, _SCOPE, list(talks.values())),))
     dice = random.Random(seed)
     tallies: dict[str, list[dict[str, float]]] = defaultdict(list)
-    for one in asked:
-        wanted = {number for number, session in enumerate(sessions) if session.id in one["answer_session_ids"]}
-        found, note = remember(turns, whole, _SCOPE, str(one["question"]), talk=talks.__getitem__)
+    for number, one in enumerate(asked, 1):
+        wanted = {place for place, session in enumerate(sessions) if session.id in one.sessions}
+        found, note = remember(turns, whole, _SCOPE, one.question, talk=talks.__getitem__)
         notes[note] = None
         figures: dict[str, float] = {}
         for name, budget in BUDGETS.items():
             recalled = [_Shown(int(said.talk), said.text, said.whole) for said in choose_remembered(found, budget)]
             figures[f"hit_{name}"] = _hit(recalled, wanted)
-            figures[f"string_{name}"] = _says(recalled, one["answer"])
-            figures[f"answered_{name}"] = _says([said for said in recalled if said.session in wanted], one["answer"])
+            figures[f"string_{name}"] = _says(recalled, one.answer)
+            figures[f"answered_{name}"] = _says([said for said in recalled if said.session in wanted], one.answer)
             figures[f"random_{name}"] = _hit(_drawn(sessions, budget, dice), wanted)
-        tallies[str(one.get("difficulty", ""))].append(figures)
+        tallies[one.difficulty].append(figures)
+        if tell is not None:
+            tell(number / len(asked), f"{number:,} of {len(asked):,} questions")
     every = [figures for some in tallies.values() for figures in some]
     return {
         "questions": len(every),
@@ -142,7 +169,7 @@ def read_sessions(folder: Path) -> list[Session]:
 def _sessions_in(folder: Path) -> list[Session]:
     found: list[Session] = []
     for path in sorted(path for path in folder.glob("*.md") if path.is_file()):
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = read_text(path, wanted=_WANTED, replacing=True)
         headings = list(_SESSION.finditer(text))
         for heading, following in zip(headings, [*headings[1:], None][: len(headings)], strict=True):
             body = text[heading.end() : following.start() if following is not None else len(text)]
@@ -161,15 +188,25 @@ def _sessions_in(folder: Path) -> list[Session]:
     return found
 
 
-def _questions(path: Path) -> list[Mapping[str, Any]]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as exc:
-        raise UserError(f"{path} is not a JSON file: {exc}") from exc
-    needed = {"question", "answer", "answer_session_ids"}
-    if not isinstance(found, list) or not found or not all(isinstance(one, dict) and one.keys() >= needed for one in found):
-        raise UserError(f"{path} is not a list of questions with 'question', 'answer' and 'answer_session_ids'.")
-    return found
+def _questions(path: Path) -> list[_Asked]:
+    found = Place(path, read_json(path, wanted=_WANTED_QUESTIONS), wanted=_WANTED_QUESTIONS)
+    asked = [
+        _Asked(
+            question=one.field("question").text(),
+            answer=_text(one.field("answer")),
+            sessions=frozenset(named.text() for named in one.field("answer_session_ids").elements("id")),
+            difficulty=_text(one.field("difficulty", "")),
+        )
+        for one in found.elements("question")
+    ]
+    if not asked:
+        raise found.wrong("it holds no question")
+    return asked
+
+
+def _text(place: Place) -> str:
+    """A value as text; none and a list as they are written."""
+    return str(place.value) if isinstance(place.value, bool | list) or place.value is None else place.text()
 
 
 def _drawn(sessions: Sequence[Session], budget: int, dice: random.Random) -> list[_Shown]:
@@ -203,8 +240,8 @@ def _hit(shown: Sequence[_Shown], wanted: set[int]) -> float:
     return float(any(said.session in wanted and (said.whole or tokens[said.session] >= LEAST_TOKENS) for said in shown))
 
 
-def _says(shown: Sequence[_Shown], answer: object) -> float:
-    wanted = _spelled(str(answer))
+def _says(shown: Sequence[_Shown], answer: str) -> float:
+    wanted = _spelled(answer)
     return float(bool(wanted.strip()) and any(wanted in _spelled(said.text) for said in shown))
 
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tenure.errors import UserError
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.render import lesson_block
 from tenure.playbook.run import Run
@@ -42,7 +43,9 @@ class _Tally:
     tokens: list[int] = field(default_factory=list)
 
 
-def run_recurrence(data: Path, *, budget: int = BUDGET, seed: int = 0, url: str = "sqlite://") -> dict[str, Any]:
+def run_recurrence(
+    data: Path, *, budget: int = BUDGET, seed: int = 0, url: str = "sqlite://", tell: Callable[[float, str], None] | None = None
+) -> dict[str, Any]:
     """Replay a file of runs and measure coverage.
 
     Args:
@@ -50,21 +53,29 @@ def run_recurrence(data: Path, *, budget: int = BUDGET, seed: int = 0, url: str 
         budget: tokens of each context.
         seed: of the random draws.
         url: the database to learn into; it should be empty. None given: one in memory.
+        tell: called after each run with the share done and what is done.
 
     Returns:
         `runs, errors, recurrent, covered, coverage, coverage_random, actionable, off_target, held,
         lessons, context_tokens_mean, seconds`, and beside them `signatures`, `all_fit` (share of
-        recurrent errors at which all active lessons fitted the budget) and `unreadable`. Shares are
+        recurrent errors at which all active lessons fitted the budget), `unreadable` and `note`. Shares are
         0 to 1, or none where there was nothing to count.
+
+    Raises:
+        UserError: no run in the file can be read.
     """
     report = ReadReport()
     runs = _in_order(read_runs(data, report=report))
+    if not runs:
+        why = f" ({report.unreadable[0].reason})" if report.unreadable else ""
+        raise UserError(f"'{data}' holds no runs that can be read{why}. Name a log that tenure learn reads.")
     began = time.perf_counter()
     tally, seen, cured = _Tally(), set[str](), set[str]()
     all_fit = 0
     with Tenure.open(url, scope="local/recurrence", clock=SteppingClock(), ids=CountingIds()) as book:
-        for run in runs:
-            context = book.context(run.task, budget=budget)
+        for number, run in enumerate(runs, 1):
+            # A run may have lost its task; it teaches all the same.
+            context = book.context(run.task if run.task.text.strip() else replace(run.task, text="-"), budget=budget)
             lessons = {lesson.id: lesson for lesson in _live(book)}
             errors = [(action.tool, action.error) for action in actions_of(run) if action.error]
             tally.tokens.append(context.tokens)
@@ -86,6 +97,8 @@ def run_recurrence(data: Path, *, budget: int = BUDGET, seed: int = 0, url: str 
             book.learn(run)
             seen |= coming
             cured |= _cured(run)
+            if tell is not None:
+                tell(number / len(runs), f"{number:,} of {len(runs):,} runs")
         final = _live(book)
         with book.store.reading(book.scope) as reading:
             held = len(reading.held()) + sum(lesson.status == "held" for lesson in reading.lessons(live=False))
@@ -105,14 +118,23 @@ def run_recurrence(data: Path, *, budget: int = BUDGET, seed: int = 0, url: str 
         "signatures": len(seen),
         "all_fit": _share(all_fit, tally.recurrent),
         "unreadable": report.count,
+        "note": _note(tally),
     }
+
+
+def _note(tally: _Tally) -> str:
+    if not tally.errors:
+        return "no tool call of these runs was refused: there is no error that could come again"
+    if not tally.recurrent:
+        return "no tool error came in more than one run: there is nothing that a lesson could have met"
+    return ""
 
 
 def _in_order(runs: Iterable[Run]) -> list[Run]:
     """By trial, then by task: a tau-bench file may hold its runs in any order. Other logs keep theirs."""
 
     def place(run: Run) -> tuple[int, int]:
-        said = re.fullmatch(r"task:(\d+) trial:(\d+)", run.session)
+        said = re.fullmatch(r"task:(\d{1,9}) trial:(\d{1,9})", run.session)
         return (int(said[2]), int(said[1])) if said else (0, 0)
 
     return sorted(runs, key=place)

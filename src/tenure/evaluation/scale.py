@@ -2,7 +2,9 @@
 
 For each size a database is filled with made lessons (their words follow Zipf's law, as real ones do;
 a few say the same in other words, a few differ in one figure) and measured in a process of its own,
-so that memory is told per size. Nothing is warmed up but imports and SQLite's own page cache.
+so that memory is told per size. Nothing is warmed up but imports and SQLite's own page cache. Only the
+commits are measured by turns, at one size after another in one process with all databases open:
+what else a machine does, and the disk still writing what a size was filled with, then meet all alike.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,23 +36,37 @@ DIMENSION = 512
 TIMES = 15
 """How often each thing is measured; the median is told."""
 
+TURNS = 40
+"""How often ten operations are committed at each size."""
+
+WARM_TURNS = 3
+"""Turns before those that count: a process's first commit compiles its statements."""
+
 _FUNCTION_WORDS = "the of to a in for is on with by from when before after and or if it as at".split()
 _SYLLABLES = "ba co di fer gu lan mi nor pe qui ra sto tel u ven wi xa yor zu men tra li sen do".split()
 
 
-def run_scale(sizes: Sequence[int] = SIZES, *, seed: int = 0, out: Path | None = None, folder: Path | None = None) -> dict[str, Any]:
+def run_scale(
+    sizes: Sequence[int] = SIZES,
+    *,
+    seed: int = 0,
+    out: Path | None = None,
+    folder: Path | None = None,
+    tell: Callable[[float, str], None] | None = None,
+) -> dict[str, Any]:
     """Measure each size.
 
     Args:
         sizes: numbers of lessons.
         seed: of the made lessons.
-        out: a folder for a plot of each figure; none draws none.
+        out: a folder for a plot of each figure, which needs two sizes or more; none draws none.
         folder: where the databases are put while they are measured; none takes a temporary one.
+        tell: called before each size, with the share done and what is done.
 
     Returns:
         `bare_commit_ms` (one row with plain sqlite3 under the same settings), `peak_mb` (the most
         memory that any size took; none where the system does not tell), and `sizes`, by size as text:
-        `apply_ms` (ten operations, committed), `context_ms`, `render_ms` (after a counter changed),
+        `apply_ms` (ten operations, committed, measured by turns), `context_ms`, `render_ms` (after a counter changed),
         `dedup_ms` (one new lesson), `refine_s`, `open_ms`, and beside them `build_s`, `peak_mb`,
         `lessons`, `file_mb`, and `processor`: of the first five, the time that the process itself took,
         which tells more where others use the machine. And `tokenizer`, where the extra `tokens` is installed: `counter` (its
@@ -61,7 +78,13 @@ def run_scale(sizes: Sequence[int] = SIZES, *, seed: int = 0, out: Path | None =
     before = _load()
     with tempfile.TemporaryDirectory(dir=folder) as where:
         bare = _median(bare_commits_ms(Path(where) / "bare.db"))
-        found = {str(size): _in_own_process("measure_size", size, seed, Path(where)) for size in sizes}
+        found: dict[str, dict[str, Any]] = {}
+        for place, size in enumerate(sizes):
+            if tell is not None:  # what a size takes follows its lessons, more or less
+                tell(sum(sizes[:place]) / max(1, sum(sizes)), f"measuring {size:,} lessons")
+            found[str(size)] = _in_own_process("measure_size", size, seed, Path(where))
+        for named, taken in _in_own_process("measure_commits", list(sizes), seed, Path(where)).items():
+            found[named] = {**taken, **found[named], "processor": {**taken["processor"], **found[named]["processor"]}}
         vectors = _in_own_process("measure_vectors", max(sizes, default=0), DIMENSION, Path(where))
     peaks = [one["peak_mb"] for one in found.values() if one["peak_mb"] is not None]
     result = {
@@ -77,6 +100,8 @@ def run_scale(sizes: Sequence[int] = SIZES, *, seed: int = 0, out: Path | None =
         from tenure.evaluation.plots import draw_scale
 
         result["plots"] = [str(path) for path in draw_scale(result, out)]
+        if not result["plots"]:
+            result["note"] = "no plots: a line needs two sizes or more, such as --sizes 1000,10000"
     return result
 
 
@@ -87,14 +112,15 @@ def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
 
     dice = random.Random(f"{seed}/{size}")
     texts = Texts(dice)
-    url = f"sqlite:///{folder / f'scale-{size}.db'}"
+    url = _url(folder, size)
     began = time.perf_counter()
     with Tenure.open(url, scope="local/scale") as book:
         ids = _fill(book, texts, size)
         built = time.perf_counter() - began
         book.set("context.counter", Estimate.name)
-        applied = [_taken(lambda n=n: book.apply(_ten_operations(n, ids, texts, dice))) for n in range(TIMES)]  # type: ignore[misc]
-        book.context(texts.lesson())
+        for number in range(TIMES):  # what follows meets a playbook that was changed since it was filled
+            book.apply(_ten_operations(number, ids, texts, dice))
+        core = book.context(texts.lesson()).core
         contexts = [_taken(lambda: book.context(texts.question())) for _ in range(TIMES)]
         checks: list[Taken] = []
         for _ in range(TIMES):
@@ -104,10 +130,9 @@ def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
         renders: list[Taken] = []
         for _ in range(TIMES):
             book.apply([Tally(dice.choice(ids), helpful=1)])
+            if core is None:
+                break
             with book.store.reading(book.scope) as reading:
-                core = reading.core()
-                if core is None:
-                    break
                 known = {line.id for line in (*core.lines, *core.tail)}
                 renders.append(_taken(lambda: render_lessons(list(reading.named(known).values()), core)))  # noqa: B023
         refined = [_taken(lambda: book.refine(dry_run=True)) for _ in range(3 if size <= 10_000 else 1)]
@@ -121,14 +146,12 @@ def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
         by_counter = {"counter": counter, "context_ms": _median([one.wall_ms for one in counted]), "peak_mb": _peak_mb()}
     opened = [_taken(lambda: Tenure.open(url, scope="local/scale").close()) for _ in range(TIMES)]
     return {
-        "apply_ms": _median([one.wall_ms for one in applied]),
         "context_ms": _median([one.wall_ms for one in contexts]),
         "render_ms": _median([one.wall_ms for one in renders]),
         "dedup_ms": _median([one.wall_ms for one in checks]),
         "refine_s": _median([one.wall_ms / 1000 for one in refined]),
         "open_ms": _median([one.wall_ms for one in opened]),
         "processor": {
-            "apply_ms": _median([one.processor_ms for one in applied]),
             "context_ms": _median([one.processor_ms for one in contexts]),
             "render_ms": _median([one.processor_ms for one in renders]),
             "dedup_ms": _median([one.processor_ms for one in checks]),
@@ -139,6 +162,32 @@ def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
         "peak_mb": peak,
         "lessons": lessons,
         "file_mb": round(sum(path.stat().st_size for path in folder.glob(f"scale-{size}.db*")) / 1e6, 1),
+    }
+
+
+def measure_commits(sizes: Sequence[int], seed: int, folder: Path) -> dict[str, Any]:
+    """Commit ten operations at each size by turns, to the databases that `measure_size` left; for a process of its own.
+
+    Returns:
+        `apply_ms` and `processor` with the same, by size as text.
+    """
+    taken: dict[int, list[Taken]] = {size: [] for size in sizes}
+    with ExitStack() as opened:
+        books = {size: opened.enter_context(Tenure.open(_url(folder, size), scope="local/scale")) for size in sizes}
+        dice = {size: random.Random(f"{seed}/{size}/turns") for size in sizes}
+        texts = {size: Texts(dice[size]) for size in sizes}
+        ids = {size: _ids(size) for size in sizes}
+        for turn in range(TURNS + WARM_TURNS):
+            for size, book in books.items():
+                some = _ten_operations(TIMES + turn, ids[size], texts[size], dice[size])
+                one = _taken(lambda book=book, some=some: book.apply(some))  # type: ignore[misc]
+                taken[size] += [one] if turn >= WARM_TURNS else []
+    return {
+        str(size): {
+            "apply_ms": _median([one.wall_ms for one in some]),
+            "processor": {"apply_ms": _median([one.processor_ms for one in some])},
+        }
+        for size, some in taken.items()
     }
 
 
@@ -205,16 +254,24 @@ class Texts:
         return " ".join(self._dice.choices(self._words, cum_weights=self._weights, k=12))
 
 
+def _url(folder: Path, size: int) -> str:
+    return f"sqlite:///{folder / f'scale-{size}.db'}"
+
+
+def _ids(size: int) -> list[str]:
+    """Ids of the lessons that a database was filled with."""
+    return [f"b-{n:06d}" for n in range(size)]
+
+
 def _fill(book: Tenure, texts: Texts, size: int) -> list[str]:
-    ids: list[str] = []
+    ids = _ids(size)
     portion = 1_000
     for start in range(0, size, portion):
         some = [
-            Add(f"section {n % SECTIONS:02d}", texts.lesson(), id=f"b-{n:06d}", status="provisional", author="extractive")
+            Add(f"section {n % SECTIONS:02d}", texts.lesson(), id=ids[n], status="provisional", author="extractive")
             for n in range(start, min(size, start + portion))
         ]
         book.apply([*some, *(Tally(one.id or "", helpful=n % 7, harmful=n % 3) for n, one in enumerate(some))])
-        ids += [one.id or "" for one in some]
     return ids
 
 
@@ -228,12 +285,14 @@ def _ten_operations(number: int, ids: Sequence[str], texts: Texts, dice: random.
     ]
 
 
-def _in_own_process(measure: str, size: int, second: int, folder: Path) -> dict[str, Any]:
+def _in_own_process(measure: str, size: int | list[int], second: int, folder: Path) -> dict[str, Any]:
     code = (
         f"import json, sys; from pathlib import Path; from tenure.evaluation.scale import {measure}; "
-        f"print(json.dumps({measure}(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))))"
+        f"print(json.dumps({measure}(json.loads(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))))"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(size), str(second), str(folder)], check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(size), str(second), str(folder)], check=True, stdout=subprocess.PIPE, text=True
+    )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tenure.errors import EmbeddingFailed, UserError
 from tenure.ports import Embedded, Embedder, Store
+from tenure.vectors import CheckedEmbedder, checked
 
 BATCH = 64
 """Texts embedded and committed together: at 350 texts a second, a transaction every fifth of a second."""
@@ -60,6 +61,7 @@ def embed_missing(
     Returns:
         What was done. A failing embedder ends it with a reason; nothing of what was committed is lost.
     """
+    embedder = checked(embedder)
     done = 0
     passed: set[tuple[str, str, str]] = set()
     try:
@@ -111,9 +113,9 @@ class Standing:
 
     Attributes:
         model: the embedder's name.
-        embedded: lessons and runs that have a vector of it.
+        embedded: lessons and runs that have a vector of it, of its dimension as far as that is known.
         missing: live lessons and kept runs that have none.
-        others: vectors of other models.
+        others: vectors of other models, or of another dimension.
     """
 
     model: str
@@ -141,6 +143,7 @@ def embed_question(embedder: Embedder | None, text: str) -> Question:
     """The vector of a task's text. A failure is stated in it, never raised: keyword search goes on."""
     if embedder is None or not text.strip():
         return Question(model=embedder.name if embedder is not None else "")
+    embedder = checked(embedder)
     try:
         return Question(model=embedder.name, vector=embedder.embed([text], query=True)[0])
     except EmbeddingFailed as exc:
@@ -157,8 +160,9 @@ class Vectors:
     """
 
     def __init__(self, store: Store, scopes: Sequence[str], opened: Callable[[], Embedder | None]) -> None:
-        self._store, self._scopes, self._opened = store, tuple(scopes), opened
-        self._seen = ""  # the model that has vectors here; not looked for again
+        self._store, self._scopes, self._open = store, tuple(scopes), opened
+        self._checked: CheckedEmbedder | None = None  # kept: it may have learned its dimension from the first vectors
+        self._seen = ("", 0)  # the model and dimension that have vectors here; not looked for again
 
     @property
     def embedder(self) -> Embedder | None:
@@ -168,6 +172,12 @@ class Vectors:
             UserError: it is named, and cannot be opened.
         """
         return self._opened()
+
+    def _opened(self) -> CheckedEmbedder | None:
+        embedder, kept = self._open(), self._checked
+        if kept is None or kept.embedder is not embedder:
+            kept = self._checked = checked(embedder) if embedder is not None else None
+        return kept
 
     def embed(self, *, most: int | None = None, tell: Callable[[int], None] | None = None) -> Embedding | None:
         """Make those that are missing (see `embed_missing`); none if there is no embedder."""
@@ -184,10 +194,10 @@ class Vectors:
         if embedder is None:
             return None
         with self._store.reading(self._scopes[0]) as reading:
-            vectors, counts = reading.vector_counts(), reading.counts()
-        have = vectors.get(embedder.name, 0)
+            counts, every = reading.counts(), sum(reading.vector_counts().values())
+            have = reading.vector_counts(dimension=embedder.dimension).get(embedder.name, 0)
         missing = max(counts["live"] + counts["runs"] - have, 0)
-        return Standing(model=embedder.name, embedded=have, missing=missing, others=sum(vectors.values()) - have)
+        return Standing(model=embedder.name, embedded=have, missing=missing, others=every - have)
 
     def problems_of_embedding(self) -> tuple[str, ...]:
         """Make those that are missing; why it ended early, if it did, a sentence."""
@@ -205,14 +215,20 @@ class Vectors:
             return Question(failed=f"{exc} Search goes on by keywords.")
         if embedder is None:
             return Question()
-        if self._seen != embedder.name and not self._have_any(embedder.name):
-            return Question(model=embedder.name)
-        self._seen = embedder.name
-        return embed_question(embedder, text)
+        model, dimension = embedder.name, embedder.dimension
+        if self._seen != (model, dimension) and not self._have_any(model, dimension):
+            if not self._have_any(model, 0):
+                return Question(model=model)
+            others = f"The vectors of {model} here have another dimension than the {dimension:,} numbers that it makes now"
+            return Question(model=model, failed=f"{others}, so search was by keywords. Make them anew: tenure embed")
+        asked = embed_question(embedder, text)
+        self._seen = (model, dimension)
+        return asked
 
-    def _have_any(self, model: str) -> bool:
+    def _have_any(self, model: str, dimension: int) -> bool:
+        """Whether there is a vector of a model and of a dimension; 0 takes any."""
         for scope in self._scopes:
             with self._store.reading(scope) as reading:
-                if model in reading.vector_counts():
+                if model in reading.vector_counts(dimension=dimension):
                     return True
         return False

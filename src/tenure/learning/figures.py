@@ -16,8 +16,12 @@ from tenure.ports import Admitted, Store
 class FigureKeeping(ABC):
     """Aggregates of a scope: exact figures of observations that stay, and can be revoked."""
 
-    store: Store
     scope: str
+
+    @property
+    @abstractmethod
+    def store(self) -> Store:
+        """Where all of it is kept."""
 
     @abstractmethod
     def apply(

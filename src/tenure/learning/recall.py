@@ -369,10 +369,11 @@ def _near(reading: Reading, question: Question, *, runs_too: bool) -> tuple[Near
     runs = reading.nearest(question.vector, model=question.model, kind="run", limit=LIKE_CASES) if runs_too else Nearest()
     every = sum(count for count, _ in reading.sizes().values())
     notes: tuple[str, ...] = ()
-    if 0 < lessons.compared < ENOUGH_EMBEDDED * every:
+    if lessons.compared < ENOUGH_EMBEDDED * every:
+        waiting = reading.unembedded(question.model, dimension=len(question.vector), limit=1)
         notes = (
             f"Only {lessons.compared:,} of {every:,} lessons have a vector of {question.model}, so lessons were searched by keywords. "
-            "Make the others: tenure embed",
+            f"{'Make the others: tenure embed' if waiting else 'It has none for the others.'}",
         )
         lessons = Nearest()
     if not lessons.compared and not runs.compared:

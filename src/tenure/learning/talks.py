@@ -15,7 +15,7 @@ from functools import lru_cache
 from tenure.excerpts import FACT_WEIGHT, LEAST_COST, Piece, excerpt, facts, pack
 from tenure.ports import Found, Passage, Search
 from tenure.ranking import estimate_tokens
-from tenure.terms import question, search_words, stem
+from tenure.terms import indexed_words, question, shown, stem
 
 TALK_WEIGHT = 0.8
 """Share of the whole talk's relevance in a turn's; the rest is the turn's own. What a talk was about tells more than one turn of it."""
@@ -147,7 +147,7 @@ def _short_stems(turn: str) -> frozenset[str] | None:
     """Stems of a turn too short to say much by itself that states nothing; none of any other turn."""
     if len(turn) > 8 * LEAST_COST or estimate_tokens(turn) >= LEAST_COST or facts(turn):
         return None
-    return frozenset(stem(word) for word in search_words(turn))
+    return frozenset(stem(word) for word in indexed_words(turn))
 
 
 def _says_nothing(turn: str, stems: frozenset[str]) -> bool:
@@ -157,7 +157,8 @@ def _says_nothing(turn: str, stems: frozenset[str]) -> bool:
 
 
 def _holds_any(found: Found, asked: Sequence[str]) -> bool:
-    return any(not set(asked).isdisjoint(hit.words) or hit.identifiers for hit in found.hits)
+    wanted = frozenset(map(shown, asked))
+    return any(not wanted.isdisjoint(hit.words) or hit.identifiers for hit in found.hits)
 
 
 def _relative(scores: Iterable[tuple[str, float]]) -> dict[str, float]:

@@ -3,7 +3,7 @@
 Likeness of words alone is no ground for a merge: "at most 3 times" and "at most 5 times" share nearly
 all of theirs. Two lessons are the same only if their normal forms are (see `wording`), with equal
 figures, names, negations, comparisons and conditions, or if one holds every sentence of the other
-and what it adds limits nothing. Two that share nearly all ordinary words and differ in a fact are a
+and adds only what that is good for, in one of a few closed forms. Two that share nearly all ordinary words and differ in a fact are a
 conflict, for a person to look at.
 
 No pair is looked at that shares no rare word: equal forms meet by their key, alike ones by prefix
@@ -50,13 +50,16 @@ _NAMES = {
     "quantity": "how many or how strictly",
     "condition": "the condition",
 }
-_LIMITING = re.compile(r"^(only|except|but|however|instead|otherwise|unless|although|though|still|this|that|it|they|those|these)$")
-
-_UNDOES = frozenset(
-    """exempt excluded excepted rarely seldom stop undo revert wrong outdated obsolete deprecated apart aside besides rather but untrue
-    mistaken superseded replaced former formerly once""".split()
+_GOOD = "right|correct|consistent|short|clear|readable|stable|reliable|reproducible"
+_PURPOSES = re.compile(
+    "this (?:"
+    "(?:prevents|avoids) (?:errors|mistakes|failures|duplicates|confusion|(?:wrong|incorrect|duplicate|failed) [a-z]+)"
+    "|helps (?:readers|reviewers|users|customers|auditors|support|debugging|maintenance)"
+    f"|(?:keeps|makes) [a-z]+ (?:{_GOOD})"
+    f"|(?:ensures|guarantees) (?:{_GOOD}) [a-z]+"
+    "|saves (?:time|tokens|money|effort|calls)"
+    ")"
 )
-_WHOLE = frozenset("is are was were it its they there".split())
 
 Relation = Literal["same", "conflict", "unlike"]
 
@@ -187,19 +190,18 @@ def adds_only(longer: Wording, shorter: Wording) -> Sequence[tuple[str, ...]]:
             rest.append(sentence)
     if wanted or not shorter.sentences or not rest:
         return ()
-    if longer.facts != shorter.facts:
+    # "Do not skip tests. This saves time.": what is denied, or the denial?
+    if longer.facts != shorter.facts or shorter.of_kind("negation"):
         return ()
     return rest if all(map(_explains, rest)) else ()
 
 
 def _explains(sentence: tuple[str, ...]) -> bool:
-    """Whether a sentence only says why, or what the one before it is good for.
+    """Whether a sentence says nothing but what the one before it is good for, in one of a few closed forms.
 
-    It has to be a whole English one: what "On weekends." or a sentence in another language does is not known.
+    What any other sentence does to the one before is not known: "Caching is forbidden." and "Pages are small." have one form.
     """
-    if sentence[0] in ("this", "it") and len(sentence) > 1:
-        return sentence[1] in ("ensures", "prevents", "helps", "keeps", "saves", "gives", "avoids")
-    return not _LIMITING.match(sentence[0]) and not _UNDOES.intersection(sentence) and bool(_WHOLE.intersection(sentence))
+    return bool(_PURPOSES.fullmatch(" ".join(sentence)))
 
 
 def share_a_task(one: Lesson, other: Lesson, tasks: SourceTasks) -> bool:
@@ -225,22 +227,87 @@ def difference(a: Read, b: Read) -> str:
     """
     if a.lesson.about and b.lesson.about and a.lesson.about != b.lesson.about:
         return ""
-    found: list[str] = []
-    for kind, name in _NAMES.items():
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for kind in _NAMES:
         one, other = Counter(a.facts(kind)), Counter(b.facts(kind))
         if kind == "opposite":
-            only = _opposed(one - other, other - one)
-        elif one == other:
+            pair = _opposed(one - other, other - one)
+            if pair is not None:
+                found[kind] = ([pair[0]], [pair[1]])
+        elif one != other:
+            found[kind] = (_in_order(a.facts(kind), one - other), _in_order(b.facts(kind), other - one))
+        elif kind in ("number", "name") and a.facts(kind) != b.facts(kind):
             # The same figures in another order: from 3 to 5, from 5 to 3.
-            ordered = kind in ("number", "name") and a.facts(kind) != b.facts(kind)
-            only = (" ".join(a.facts(kind)), " ".join(b.facts(kind))) if ordered else None
+            found[kind] = (list(a.facts(kind)), list(b.facts(kind)))
+    return f"alike in wording, but they differ in {_told(found, a, b)}" if found else ""
+
+
+def _in_order(facts: Sequence[str], wanted: Counter[str]) -> list[str]:
+    left, found = Counter(wanted), list[str]()
+    for fact in facts:
+        if left[fact] > 0:
+            left[fact] -= 1
+            found.append(fact)
+    return found
+
+
+_POINT = re.compile(r"\(?\d{1,2}[.)]")
+_AFTER_POINT = re.compile(r"(?:^|\s)\(?\d{1,2}[.)]\s+([^\W\d_]+)")
+
+
+def _told(found: Mapping[str, tuple[list[str], list[str]]], a: Read, b: Read) -> str:
+    """What differs, in words: first what only one of the texts says at all, whatever its capitals and the points of its lists."""
+    said = [_all_words(one.lesson) for one in (a, b)]
+    points = {word for one in (a, b) for word in _AFTER_POINT.findall(one.lesson.text)}
+    real: list[str] = []
+    for kind, (mine, theirs) in found.items():
+        if kind in ("name", "quantity", "number") and Counter(mine) != Counter(theirs):
+            left = [fact for fact in _phrases(mine) if not _says_too(fact, said[1], points)]
+            right = [fact for fact in _phrases(theirs) if not _says_too(fact, said[0], points)]
+            if not left and not right:
+                continue
         else:
-            only = (" ".join(sorted((one - other).elements())), " ".join(sorted((other - one).elements())))
-        if only is not None:
-            # A condition is kept by its stems, which are nothing to read at length.
-            long = kind == "condition" and max(map(len, only)) > 40
-            found.append(name if long else f"{name} ({_said(only[0])} against {_said(only[1])})")
-    return f"alike in wording, but they differ in {' and '.join(found)}" if found else ""
+            left, right = mine, theirs
+        real.append(_against(_NAMES[kind], " ".join(left), " ".join(right), brief=kind == "condition"))
+    if real:
+        return " and ".join(real)
+    mine, theirs = found.get("name", ([], []))
+    capitals = [word for word in (*mine, *theirs) if word not in points]
+    return "how the points of their lists are put" if not capitals else f"how a word is written ({_said(capitals[0])})"
+
+
+_OPENING, _CLOSING = "'\"`“‘", "'\"`”’"
+_AROUND = f"{_OPENING}{_CLOSING}.,;:!?()[]"
+
+
+def _phrases(facts: Sequence[str]) -> list[str]:
+    """Facts with the words of each quotation put together."""
+    found: list[str] = []
+    for fact in filter(None, facts):
+        if found and found[-1][0] in _OPENING and found[-1][-1] not in _CLOSING:
+            found[-1] = f"{found[-1]} {fact}"
+        else:
+            found.append(fact)
+    return found
+
+
+def _all_words(lesson: Lesson) -> str:
+    text = " ".join((lesson.text, lesson.applies_when, lesson.avoid, *lesson.tool_order))
+    return f" {' '.join(word.strip(_AROUND).casefold() for word in text.split())} "
+
+
+def _says_too(fact: str, said: str, points: Collection[str]) -> bool:
+    """Whether the other text says it too, or it only marks or begins a point of a list."""
+    return fact in points or bool(_POINT.fullmatch(fact)) or f" {fact.strip(_AROUND).casefold()} " in said
+
+
+def _against(name: str, one: str, other: str, *, brief: bool) -> str:
+    # A condition is kept by its stems, which are nothing to read at length.
+    if brief and max(len(one), len(other)) > 40:
+        return name
+    if one and other:
+        return f"{name} ({_said(one)} against {_said(other)})"
+    return f"{name} (only one says {_said(one or other)})"
 
 
 def _opposed(one: Counter[str], other: Counter[str]) -> tuple[str, str] | None:
@@ -254,7 +321,7 @@ def _opposed(one: Counter[str], other: Counter[str]) -> tuple[str, str] | None:
 
 def _said(text: str) -> str:
     plain = text.replace("§not", "not").replace("§", "").strip("'\"`")
-    return f"'{plain[:60]}{'…' if len(plain) > 60 else ''}'" if plain else "none"
+    return f"'{plain[:60]}{'…' if len(plain) > 60 else ''}'"
 
 
 # -- many lessons ------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ STRESSED = frozenset(("simply", "carefully", "really", "always"))
 CJK_DROPPED = ("请务必", "请一定要", "请", "務必", "务必", "必须", "一定要")
 """Courtesies and "be sure to" at the start of a Chinese sentence."""
 
-CJK_BEGIN_A_WORD = "求教示假客问愿帖柬安罪"
-"""After these, `请` is no courtesy: `请教` (ask for advice), `请假` (ask for leave)."""
+CJK_BEGIN_A_WORD = (*"求教示假客问愿帖柬安罪购款战命缨辞领托神援功降赏奖批", "调单", "调令", "调报", "调函", "修单", "休")
+"""Before these, `请` is no courtesy: `请教` (ask for advice), `请假` (ask for leave), `请购单` (purchase requisition)."""
 
 FUNCTION_WORDS = frozenset(
     """a an and are as at be been being but by do does for from had has have he her his i if in into is it its of on or our
@@ -27,20 +27,59 @@ LETTER_NOUNS = frozenset(
 )
 """Nouns after which `a` is a name."""
 
-GERUND_AFTER = frozenset("before after when while whenever if §not without keep stop start instead".split())
-"""Words after which a verb and its gerund say the same: "before you call", "before calling"."""
+GERUND_AFTER = frozenset("before after when while whenever if §not".split())
+"""Words after which a verb and its gerund say the same: "before you call", "before calling"; "avoid calling", "do not call"."""
 
 CONDITIONS = frozenset("if when whenever while unless before after until once whether during".split())
 """Words that open a condition, which may stand at either end of a sentence."""
 
-MAY_HOLD_IT = frozenset("to that who which whose what how why and or but than".split())
+MAY_HOLD_IT = frozenset("to that who which whose what how why and or but than as not so such".split())
 """Words behind which a condition at the end of a sentence may belong to something else than at its start:
 "tell the user to pay before shipping", "before shipping, tell the user to pay"."""
+
+CLAUSE_OPENERS = frozenset(("if", "when", "unless"))
+"""Of the words that open a condition, those behind which a whole clause stands, which belongs to a verb. "Before the strike" may
+belong to a noun: "refund tickets before the strike"."""
+
+ASKING = frozenset(
+    """ask tell say know see check verify test confirm show report note log record find determine decide learn state inform explain
+    specify mention look document print remember predict guess estimate query let remind warn notify notice write list read recall
+    doubt wonder care mind matter track monitor watch understand describe indicate flag mark discover ascertain""".split()
+)
+"""Verbs whose object may be a question: "ask the user if it is paid" is not "if it is paid, ask the user"."""
+
+WISHING = frozenset(
+    """ask request require demand need want expect insist promise plan schedule offer suggest recommend advise propose order permit allow
+    forbid prohibit ban prevent book reserve deny approve announce claim assume regret prefer like mean see report agree""".split()
+)
+"""Verbs whose object may be a deed with its time: "require payment before shipping"."""
+
+TIMES = frozenset(
+    "time times date dates day days moment moments hour hours minute minutes second week weeks month months year years case cases".split()
+)
+"""Nouns behind which `when` may say which: "log the time when the call fails"."""
+
+PRONOUNS = frozenset("it them him her me us".split())
+
+PARTICIPLES = frozenset(
+    """arisen awoken beaten become begun bent bet bid bitten blown borne bought bound bred broken brought built burnt burst cast caught
+    chosen come cost crept cut dealt done drawn dreamt driven drunk dug eaten fallen fed felt fled flown forbidden forgiven forgot
+    forgotten
+    fought found frozen given gone got gotten grown heard held hidden hit hung hurt kept known laid lain lapsed lead leapt learnt led
+    left lent let lit lost made meant met misled mistaken outdone overdone paid proven put quit read redone resent reset rewritten rid
+    ridden rung risen run said sat seen sent set sewn shaken shed shewn shone shot shown shrunk shut slept slid sold sought sown
+    spelt spent spilt split spoken spread sprung spun stolen stood stuck stung struck strung sung sunk sworn swept swollen swum swung
+    taken taught thought thrown told torn understood undone upset withdrawn withheld woken won worn wound woven written rebuilt resold
+    unpaid unsold unsent undone unread unseen prepaid overpaid underpaid forgone foreseen overseen shipped rerun
+    valid available free open due active pending possible present visible new current eligible void early late absent needed ready
+    alive here there now today online offline away abroad overnight outstanding""".split()
+)
+"""Words that may stand behind the noun they belong to, and what follows with them: "tickets bought before the strike"."""
 
 LIST_OPENERS = frozenset(("including", "both", "either", "e.g."))
 
 NEGATIONS = frozenset(
-    """§not no without neither nor none except unless nothing nobody cannot refuse skip omit ignore forbid
+    """§not no never avoid without neither nor none except unless nothing nobody cannot refuse skip omit ignore forbid
     nicht nichts kein keine keinen keiner nie niemals ohne nunca jamás sin ninguno ninguna sans jamais""".split()
 )
 COMPARISONS = frozenset("§>= §<= §> §< max min exactly about approximately == != <= >= < > = equal".split())
@@ -105,32 +144,63 @@ VERBS: Mapping[str, str] = {
 }
 """Verbs that can stand for one another where they are one: in the middle of a sentence `select` may be a name."""
 
+TICKED = frozenset("box boxes checkbox checkboxes tickbox tickboxes option options toggle radio tile square item items".split())
+"""What can be ticked: to check it is not to verify it."""
+
+SHORT_UNITS = frozenset("min second s m h d g b y mo mi foot lb m".split())
+"""Forms of units that can be something else before a noun: "3 min values"."""
+
+ARTICLE_TELLS = frozenset(
+    """few little lot bit couple number second third fourth fifth sixth half quarter only most more less least same other others best worst
+    one ones next previous past last first many some any all each every several both either neither majority minority former
+    latter single very""".split()
+)
+"""Words that say something else with an article than without: "a few", "the second", "the most"."""
+
+THEN_IS_A_TIME = frozenset("since until till by from before after only even just back the than of".split())
+"""Words after which `then` is a time: "since then it fails"."""
+
 VERB_AFTER = frozenset("to and or then §not before after when while if".split())
 """Words after which a verb can stand; after the first of a pair, `axios or fetch`, only if it takes an object."""
+
+FINITE = frozenset("is are was were has have had do does did can could must should will would may might".split())
+"""Verbs that make a clause of the words before them."""
 
 DETERMINERS = frozenset("the a an all every each its their your this that these those".split())
 
 SHORT_NAMES = frozenset("dir env doc docs info app spec func config".split())
 """Short forms that are also names of tools and folders: `use dir`, `the docs folder`."""
 
+NAMING = frozenset(
+    """name names named rename renamed call called calls titled entitled title label labelled labeled tag tagged answer say said type
+    typed write enter print return reply respond spell spelled alias key value string text literal word term keyword""".split()
+)
+"""Words shortly behind which a word may stand for itself: "name the column repo"."""
+
 SYNONYMS: Mapping[str, str] = {
     form: word
     for word, forms in {
-        "documentation": "docs doc",
+        "documentation": "docs",
         "max": "maximum",
         "min": "minimum",
         "when": "whenever",
         "every": "each",
         "largest": "biggest greatest",
         "larger": "bigger greater",
-        "directory": "folder dir folders directories",
-        "repository": "repo repositories repos",
+        "directory": "folder dir",
+        "directories": "folders dirs",
+        "repository": "repo",
+        "repositories": "repos",
         "configuration": "config",
-        "parameter": "param params",
-        "argument": "arg args",
+        "parameter": "param",
+        "parameters": "params",
+        "argument": "arg",
+        "arguments": "args",
         "information": "info",
-        "specification": "spec specs",
-        "application": "app apps",
+        "specification": "spec",
+        "specifications": "specs",
+        "application": "app",
+        "applications": "apps",
         "§not": "never not avoid",
         "e.g.": "e.g eg",
         "function": "func",
@@ -165,11 +235,6 @@ _PHRASES: Mapping[str, str] = {
     "make sure that": "ensure",
     "make sure": "ensure",
     "do not": "§not",
-    "does not": "§not",
-    "must never": "§not",
-    "must not": "§not",
-    "should never": "§not",
-    "should not": "§not",
     "you must not": "§not",
     "you should not": "§not",
     "you should never": "§not",
@@ -196,6 +261,7 @@ _PHRASES: Mapping[str, str] = {
     "as well as": "and",
     "try again": "retry",
     "per cent": "%",
+    "por favor": "",
     "before you": "before",
     "after you": "after",
     "when you": "when",

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from tenure.playbook.lessons import normalised
 from tenure.playbook.word_lists import (
     ANTONYMS,
+    ARTICLE_TELLS,
     CJK_ANTONYMS,
     CJK_BEGIN_A_WORD,
     CJK_DROPPED,
@@ -27,22 +28,26 @@ from tenure.playbook.word_lists import (
     CONDITIONS,
     DETERMINERS,
     DROPPED,
+    FINITE,
     FUNCTION_WORDS,
     GERUND_AFTER,
     LETTER_NOUNS,
-    LIST_OPENERS,
-    MAY_HOLD_IT,
+    NAMING,
     NEGATIONS,
     NUMBERS,
     PHRASES,
     QUANTIFIERS,
     SHORT_NAMES,
+    SHORT_UNITS,
     STRESSED,
     SYNONYMS,
+    THEN_IS_A_TIME,
+    TICKED,
     UNITS,
     VERB_AFTER,
     VERBS,
 )
+from tenure.playbook.word_order import MOVING, Word, sorted_lists, split_off
 from tenure.ranking import words
 
 FACTS = ("number", "name", "negation", "comparison", "opposite", "quantity", "condition")
@@ -55,6 +60,11 @@ _MARKS = frozenset("!！.,;:。，；：、?？")
 _QUOTED = re.compile(r"""([`'"])([^\s`'"]+)\1|[“«‘]([^\s“”«»‘’]+)[”»’]""")
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if chr(code) not in "！，；：？。"}
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+")
+_ENGLISH = frozenset("the and from with than when if not before after each every once are between".split())
+_NOT_ENGLISH = frozenset(
+    """und oder der die das ist zu zur zum für mit von den dem nicht ein eine einen le la les un une el los las de des du di il lo het een
+    van en y e o que por para con et ou och og""".split()
+)
 _WITH_UNIT = re.compile(r"(\d+(?:\.\d+)?)(%|[a-z]+)")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CJK_SENTENCE = re.compile(r"(?<=[。！？；，、])(?=[^\s])")
@@ -64,25 +74,6 @@ KNOWN_WORDS = 8_192
 
 KNOWN_CHARACTERS = 32
 """Longest word that is remembered, so that what is remembered stays small whatever is read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word of a normal form.
-
-    Attributes:
-        said: the word as it counts.
-        fact: what kind of fact it is (see `FACTS`); empty for an ordinary word.
-        mark: the mark that followed it, or an empty text.
-        ordinary: whether it says what the statement is about: no fact, no function word, and written with spaces around.
-        looked_into: whether there is more to it than itself: it is a fact, or written without spaces around.
-    """
-
-    said: str
-    fact: str = ""
-    mark: str = ""
-    ordinary: bool = False
-    looked_into: bool = False
 
 
 class Written(NamedTuple):
@@ -139,8 +130,8 @@ def wording(text: str) -> Wording:
     facts: dict[str, list[str]] = {}
     for sentence in _sentences(text):
         said = [word.said for word in sentence]
-        if not _MOVING.isdisjoint(said):
-            main, conditions = _split(_sorted_lists(sentence))
+        if not MOVING.isdisjoint(said):
+            main, conditions = split_off(sorted_lists(sentence))
             said = [word.said for word in main] + [part for clause in conditions for part in ("§if", *clause)]
             for clause in conditions:
                 facts.setdefault("condition", []).append(" ".join(clause))
@@ -199,7 +190,14 @@ def _read(text: str) -> list[Written]:
         if not parts and read and written[-1] in "?？":  # nothing but a courtesy, so that what stands before it asks
             read[-1:] = _asked(read[-1:], written[-1])
         read += parts
+    # "1,500 EUR" may be one and a half; it is a thousand and more only where the words are English.
+    if "," in plain_text and any(_GROUPED.fullmatch(one.word) for one in read) and _is_english({one.word for one in read}):
+        read = [one._replace(word=one.word.replace(",", "")) if _GROUPED.fullmatch(one.word) else one for one in read]
     return read
+
+
+def _is_english(said: set[str]) -> bool:
+    return not _ENGLISH.isdisjoint(said) and _NOT_ENGLISH.isdisjoint(said)
 
 
 def _read_word(written: str, begins: bool) -> tuple[Sequence[Written], bool]:
@@ -214,17 +212,20 @@ def _read_word(written: str, begins: bool) -> tuple[Sequence[Written], bool]:
     quoted = _QUOTED.fullmatch(word) if word and not word.isalnum() else None
     parts: list[tuple[str, str, bool]]
     if quoted:
-        parts = [(quoted[2] or quoted[3], mark, False)]
+        # An identifier says the same without its quotes; a word or figure does not: answer "no".
+        value = quoted[2] or quoted[3]
+        parts = [(f'"{value}"' if value.isalnum() else value, mark, False)]
     elif not word.isascii() and _CJK.match(word):
         for dropped in CJK_DROPPED:
-            if word.startswith(dropped) and not (dropped == "请" and word[1:2] in CJK_BEGIN_A_WORD):
+            goes_on = {"请": CJK_BEGIN_A_WORD, "必须": ("之", "品", "的")}.get(dropped, ())
+            if word.startswith(dropped) and not word[len(dropped) :].startswith(goes_on):
                 word = word.removeprefix(dropped)
         parts = [(word, mark, False)] if word else []
     else:
         lowered = word.lower() if begins and (word[1:].islower() or (word == "A" and not mark)) else word
         parts = _parts(lowered, mark)
     read = [
-        Written(*part, *(_word(_form(part[0], gerund), part[1], True) for gerund in (False, True)))
+        Written(*part, _word(_form(part[0], False), part[1], True), _gerund(part[0], part[1]))
         if part[2] and part[0] not in _TURNING
         else Written(*part)
         for part in parts
@@ -254,8 +255,6 @@ def _parts(word: str, mark: str) -> list[tuple[str, str, bool]]:
             if word != "cannot"
             else [("can", "", True), ("not", mark, True)]
         )
-    if _GROUPED.fullmatch(word):
-        return [(word.replace(",", ""), mark, False)]
     unit = _WITH_UNIT.fullmatch(word)
     if unit and unit[2] in UNITS:
         return [(unit[1], "", False), (UNITS[unit[2]], mark, True)]
@@ -270,11 +269,8 @@ def _parts(word: str, mark: str) -> list[tuple[str, str, bool]]:
 
 
 _DENYING = {*NEGATIONS, *(word for word, said in SYNONYMS.items() if said == "§not")}
-_TURNING = frozenset(("a", "an", *STRESSED, *DROPPED, *UNITS, *PHRASES, *VERBS, *SHORT_NAMES, *_DENYING, *CONDITIONS))
+_TURNING = frozenset(("a", "an", *STRESSED, *DROPPED, *UNITS, *PHRASES, *VERBS, *SYNONYMS, *SHORT_NAMES, *_DENYING, *CONDITIONS))
 """Plain words whose reading depends on more than whether a gerund may follow, or which turn how others are read."""
-
-_MOVING = CONDITIONS | LIST_OPENERS
-"""Words that begin what may stand in another order."""
 
 
 def _rewritten(read: Sequence[Written]) -> list[Word]:
@@ -288,7 +284,10 @@ def _rewritten(read: Sequence[Written]) -> list[Word]:
         if formed is not None:  # by far the most
             place += 1
             if gerund is not None and before in GERUND_AFTER:
-                formed = gerund
+                if before == "§not":
+                    formed = gerund
+                elif gerund.acts or found[-1].acts:
+                    formed = _acting(gerund)
             found.append(formed)
             before, broken = formed.said, bool(mark)
             if mark:
@@ -299,7 +298,10 @@ def _rewritten(read: Sequence[Written]) -> list[Word]:
             mark = read[place + length - 1][1]
             denied = (denied or "§not" in said) and not (mark and mark in _ENDS)
             conditional = (conditional or bool(CONDITIONS.intersection(said))) and not mark
+            spoken_to = read[place + length - 1].word == "you" and length > 1
             found += [_filed(one, mark if number == len(said) - 1 else "", True) for number, one in enumerate(said)]
+            if spoken_to and said:
+                found[-1] = replace(found[-1], acts=True)
             before, broken = (said[-1] if said else before), (broken and not said) or bool(mark)
             place += length
             continue
@@ -309,19 +311,82 @@ def _rewritten(read: Sequence[Written]) -> list[Word]:
         denied = (denied or word in _DENYING) and not (mark and mark in _ENDS)
         conditional = (conditional or word in CONDITIONS) and not mark
         if plain and not stressed and _dropped(word, before, following, broken):
+            if word in _ARTICLES:  # "The display" is no command, "before the building" no deed.
+                found += _article(word, read, place)
+                before, broken = "the", False
             continue
-        if plain and before and before[0].isdigit() and word in UNITS:
-            word = UNITS[word]
-        elif plain:
-            verb = broken or (before in VERB_AFTER and (before not in ("and", "or") or following in DETERMINERS))
-            name = word in SHORT_NAMES and (before in _TOOL_FOLLOWS or SYNONYMS.get(following, following) == "directory")
-            word = word if name else _form(VERBS.get(word, word) if verb else word, before in GERUND_AFTER)
+        if plain and before in GERUND_AFTER and before != "§not" and (found[-1].acts or _is_gerund(word)):  # "before you check"
+            word = _put(word, before, following, broken, True, found, read[place : place + 8])
+            found.append(_acting(_word(word, mark, True)))
+            before, broken = word, bool(mark)
+            continue
+        if plain:
+            word = _put(word, before, following, broken, before == "§not", found, read[place : place + 8])
         found.append((_filed if len(word) <= KNOWN_CHARACTERS else _word)(word, mark, plain))
         before, broken = word, bool(mark)
     return found
 
 
+def _article(word: str, read: Sequence[Written], place: int) -> list[Word]:
+    """What an article says that ends with its noun what is said: "delete a row" is not "delete the row"."""
+    ends = word != "the" and (read[place].mark or place + 1 == len(read) or read[place + 1].word in CONDITIONS)
+    return [_filed("a", "", True)] if ends else []
+
+
+def _put(word: str, before: str, following: str, broken: bool, acts: bool, found: Sequence[Word], ahead: Sequence[Written]) -> str:
+    """A plain word in the one form that it has in common with others that say the same there."""
+    if before and before[0].isdigit() and word in UNITS and (word not in SHORT_UNITS or _ends_measure(following)):
+        return UNITS[word]
+    if _stands_for_itself(word, before, following, broken, found):
+        return word
+    verb = broken or (before in VERB_AFTER and (before not in ("and", "or") or following in DETERMINERS))
+    return _form(VERBS[word] if verb and word in VERBS and _commands(word, broken, ahead) else word, acts)
+
+
 _ENDS = ".!?;。！？；"
+_ARTICLES = frozenset(("a", "an", "the"))
+_NOUNS_OF_NAMES = LETTER_NOUNS | frozenset(
+    "function tool command branch property attribute parameter argument method module package".split()
+)
+
+
+def _stands_for_itself(word: str, before: str, following: str, broken: bool, found: Sequence[Word]) -> bool:
+    """Whether a word that could be put in another way may not: it is a name, or no command."""
+    if word in ("never", "avoid"):  # "The tool never retries" states what is, "never retry" what to do.
+        return not broken and before not in VERB_AFTER
+    if word == "each" and following.startswith("other"):
+        return True
+    if word in SHORT_NAMES and (before in _TOOL_FOLLOWS or SYNONYMS.get(following, following) == "directory"):
+        return True
+    return word in SYNONYMS and word != "not" and (before in _NOUNS_OF_NAMES or any(one.said in NAMING for one in found[-4:]))
+
+
+def _commands(word: str, begins: bool, rest: Sequence[Written]) -> bool:
+    """Whether a word that can be a verb and can be put in another way is one here, and may be."""
+    if word == "verify":
+        return TICKED.isdisjoint([one.word for one in rest])
+    if not begins or not rest or rest[0].word in DETERMINERS:
+        return True
+    # "Display cases are closed."
+    return not _has_verb(rest[:4])
+
+
+def _has_verb(rest: Sequence[Written]) -> bool:
+    for one in rest:
+        if one.word in FINITE:
+            return True
+        if one.mark or one.word in CONDITIONS:
+            return False
+    return False
+
+
+def _ends_measure(following: str) -> bool:
+    return not following.isalpha() or following in FUNCTION_WORDS | CONDITIONS | _AFTER_MEASURE
+
+
+_AFTER_MEASURE = frozenset(
+    "after before between and or later ago per without then at first long apart each every more less than not".split()
+)
 _TOOL_FOLLOWS = frozenset(("use", "run", "call", "execute", "type"))
 
 
@@ -333,7 +398,13 @@ def _phrase(read: Sequence[Written], place: int, broken: bool) -> tuple[int, tup
     for phrase, said in phrases:
         if len(phrase) > 1 and phrase[1] != following:
             continue
-        if phrase[0] == "you" and not said and not broken:  # "pay what you must pay"
+        if phrase[0] == "you" and not broken:  # "pay what you must pay"
+            continue
+        # "Check that row" is not "check the row".
+        if phrase in _THAT and not _has_verb(read[place + 2 :]):
+            continue
+        # "Tools do not retry" states what is, "do not retry" what to do.
+        if phrase == _DO_NOT and not broken and (place == 0 or read[place - 1].word not in VERB_AFTER):
             continue
         end = place + len(phrase)
         if tuple(one.word for one in read[place:end]) == phrase and not any(one.mark for one in read[place : end - 1]):
@@ -341,14 +412,20 @@ def _phrase(read: Sequence[Written], place: int, broken: bool) -> tuple[int, tup
     return 0, ()
 
 
+_DO_NOT = ("do", "not")
+_THAT = frozenset((("check", "that"), ("verify", "that")))
+
+
 def _dropped(word: str, before: str, following: str, broken: bool) -> bool:
+    if word in _ARTICLES and (following in ARTICLE_TELLS or following[:1].isdigit()):
+        return False
     if word in ("a", "an"):
         # An article, not a name or a word of another language: a word follows that can have one.
         noun = len(following) > 2 and following.isalpha() and following.islower() and following not in FUNCTION_WORDS
         return noun and before not in LETTER_NOUNS and (following[0] in "aeiouh" if word == "an" else following[0] not in "aei")
-    if word in DROPPED:
-        return bool(following) or broken  # "say please"
-    return word == "always"
+    if word in STRESSED or word == "kindly":  # "The tool always retries" states more than "the tool retries".
+        return (broken or before in VERB_AFTER) and bool(following)
+    return word in DROPPED and (bool(following) or broken) and not (word == "then" and before in THEN_IS_A_TIME)  # "say please"
 
 
 def _form(word: str, gerund: bool) -> str:
@@ -379,6 +456,25 @@ def _word(word: str, mark: str, plain: bool) -> Word:
     return Word(intern(word), fact, mark, not fact and not run and word not in FUNCTION_WORDS, bool(fact) or run)
 
 
+def _is_gerund(word: str) -> bool:
+    return word.endswith("ing") and word not in _NO_GERUNDS
+
+
+def _gerund(word: str, mark: str) -> Word:
+    """What a word says behind one that a gerund may follow."""
+    said = _word(_form(word, True), mark, True)
+    return replace(said, acts=True) if _is_gerund(word) else said
+
+
+_NO_GERUNDS = frozenset("morning evening spring thing nothing anything everything something king ring string meeting building".split())
+
+
+@lru_cache(maxsize=KNOWN_WORDS // 4)
+def _acting(said: Word) -> Word:
+    """A verb in a condition, apart from a noun of its form: "when listing songs", "when list is empty"."""
+    return said if said.fact or said.said in CONDITIONS else replace(said, said=intern(f"{said.said}~"), acts=True)
+
+
 _filed = lru_cache(maxsize=KNOWN_WORDS // 4)(_word)
 
 _UNIT_FORMS = frozenset(UNITS.values())
@@ -401,61 +497,3 @@ def _fact(word: str, plain: bool) -> str:
     else:
         fact = ""
     return fact
-
-
-# -- what may stand in another order -----------------------------------------------------------------
-
-
-def _split(sentence: Sequence[Word]) -> tuple[list[Word], list[tuple[str, ...]]]:
-    """A sentence without its condition and this, at whichever end it stands; with several, their places count.
-
-    So does the place where the condition may belong to a part of the sentence: then it stays what it was.
-    """
-    main, front = list(sentence), tuple[str, ...]()
-    if main and main[0].said in CONDITIONS:
-        end = next((place for place, word in enumerate(main) if word.mark in (",", "，")), None)
-        if end is not None and end + 1 < len(main):
-            front = tuple(word.said for word in main[: end + 1])
-            main = main[end + 1 :]
-    start = next(
-        (place for place in range(1, len(main) - 1) if main[place].said in CONDITIONS and main[place - 1].said not in _BINDS_CONDITION),
-        None,
-    )
-    back = tuple(word.said for word in main[start:]) if start is not None else ()
-    main = main[:start]
-    if front and back:
-        return main, [front, ("§then", *back)]
-    movable = not any(word.said in MAY_HOLD_IT for word in main) and not main[-1:][0].said.endswith("ed") if main else True
-    if back and any(said in CONDITIONS for said in back[1:]):
-        movable = False
-    clause = front or back
-    return main, [clause if movable or back else ("§first", *clause)] if clause else []
-
-
-_BINDS_CONDITION = frozenset(("only", "even", "except", "§not", "and", "or", "but", "than", "just", "right", "long", "soon"))
-
-
-def _sorted_lists(sentence: list[Word]) -> list[Word]:
-    """Single words listed after "including" and its like, in one order."""
-    done = list(sentence)
-    for start, opener in enumerate(sentence):
-        if opener.said not in LIST_OPENERS:
-            continue
-        places: list[int] = []
-        place = start + 1
-        while place < len(sentence):
-            places.append(place)
-            following = sentence[place + 1].said if place + 1 < len(sentence) else ""
-            if following in ("and", "or") and place + 2 < len(sentence):
-                # "Including tax and net total": its last word belongs to both or to one.
-                ends = opener.said in ("both", "either") or place + 2 == len(sentence) - 1 or sentence[place + 2].mark
-                places = [*places, place + 2] if ends else []
-                break
-            if sentence[place].mark not in (",", "、"):
-                places = []
-                break
-            place += 1
-        if len(places) > 1:
-            for place, word in zip(places, sorted((sentence[one] for one in places), key=lambda word: word.said), strict=True):
-                done[place] = Word(word.said, word.fact, sentence[place].mark)
-    return done

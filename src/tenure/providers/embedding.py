@@ -11,19 +11,17 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
-from math import isfinite, sqrt
 from typing import Protocol
 
 from tenure.errors import EmbeddingFailed, MissingExtra, SettingError
 from tenure.ports import Embedder
+from tenure.settings import EMBEDDERS, NO_EMBEDDER
+from tenure.vectors import unit
 
 LONGEST_TEXT = 2_000
 """Characters of a text that are embedded. Models see 128 to 512 tokens; one of them takes 103 s for 100,000 characters."""
 
-NO_EMBEDDER = "none"
-"""The name that asks for keyword search alone."""
-
-DEFAULT = "use-multilingual-v3"
+DEFAULT = EMBEDDERS[0]
 """The embedder that is used where its extra is installed: 16 languages, pure numpy, on every platform."""
 
 _UNFIT = str.maketrans({"\x00": " ", **{chr(code): "\ufffd" for code in range(0xD800, 0xE000)}})
@@ -32,14 +30,6 @@ _UNFIT = str.maketrans({"\x00": " ", **{chr(code): "\ufffd" for code in range(0x
 def guarded(text: str) -> str:
     """A text as models can take it: cut to `LONGEST_TEXT` characters, NUL and lone surrogates replaced."""
     return text[:LONGEST_TEXT].translate(_UNFIT)
-
-
-def unit(vector: Sequence[float]) -> array[float] | None:
-    """The vector scaled to length 1, in single precision; none for a zero vector and for one that holds no numbers."""
-    length = sqrt(sum(number * number for number in vector))
-    if not length or not isfinite(length):
-        return None
-    return array("f", [number / length for number in vector])
 
 
 class LocalModel(Protocol):

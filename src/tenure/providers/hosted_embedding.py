@@ -11,8 +11,9 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from tenure.errors import EmbeddingFailed, MissingExtra, SettingError, UserError
-from tenure.providers.embedding import guarded, unit
+from tenure.providers.embedding import guarded
 from tenure.providers.event_loop import LoopEnded, LoopThread
+from tenure.vectors import unit
 
 if TYPE_CHECKING:
     from array import array

@@ -368,9 +368,11 @@ class InMemoryReading(FiguresInMemory):
                 hits.append(replace(near, cosine=cosine, tools=tools_called(contents.runs[near.id].run)))
         return nearest_of(sorted(hits, key=lambda near: (-near.cosine, near.id)), [compared], compared=compared.count)
 
-    def vector_counts(self) -> Mapping[str, int]:
-        """How many lessons and runs of the scope have a vector, by model."""
-        return dict(sorted(Counter(key.model for key, _ in self._now.valid_vectors()).items()))
+    def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
+        """How many lessons and runs of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
+        sizes = (0, 4 * dimension)
+        mine = (key.model for key, vector in self._now.valid_vectors() if not dimension or len(vector.packed) in sizes)
+        return dict(sorted(Counter(mine).items()))
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
         """Ids of finished runs that were kept but not learned from, oldest first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
+from heapq import nsmallest
 
 from tenure.playbook.lessons import Lesson
 from tenure.stores.weighing import Searched, own_text, searched, searched_task
@@ -34,6 +35,11 @@ class MemoryIndex:
         """Rows that hold any of these. All of them: memory has no need to choose."""
         wanted = {stem(token) for token in (*tokens, *marks)}
         return [row for row, stems in enumerate(self._stems) if not wanted.isdisjoint(stems)]
+
+    def lengths(self, most: int) -> Sequence[float]:
+        """Lengths of so many of them, those whose names come first."""
+        first = nsmallest(most, self._texts, key=lambda named: named[0])
+        return [one.length for _, one in first]
 
     def take(self, rows: Collection[int]) -> Mapping[int, tuple[str, Searched]]:
         """The texts in rows."""

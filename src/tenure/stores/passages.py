@@ -14,7 +14,8 @@ from tenure.fusion import ASIDE_WEIGHT, VECTOR_WEIGHT, Candidate, Scored, fuse, 
 from tenure.ports import Embedder, Passage, PassageHit
 from tenure.ranking import STOP_WORDS
 from tenure.stores.vectors import pack
-from tenure.terms import REQUEST_WORDS, Question, identifiers, question, search_words, shown, stem
+from tenure.terms import REQUEST_WORDS, Question, identifiers, indexed_words, length, question, shown, stem
+from tenure.vectors import checked
 
 CANDIDATES_PER_HIT, FEWEST_CANDIDATES = 4, 400
 """How many passages are weighed for each hit asked for, and in all at least: neighbours can raise what stood far down."""
@@ -51,7 +52,7 @@ class Indexed:
     @property
     def length(self) -> float:
         """Words, those of the aside counted less."""
-        return len(self.said) + ASIDE_WEIGHT * len(self.aside)
+        return length(" ".join(self.said)) + ASIDE_WEIGHT * length(" ".join(self.aside))
 
 
 def indexed(passage: Passage) -> Indexed:
@@ -60,8 +61,8 @@ def indexed(passage: Passage) -> Indexed:
         id=storable(passage.id),
         group=storable(passage.group),
         place=passage.place,
-        said=tuple(search_words(passage.text)),
-        aside=tuple(search_words(passage.aside)),
+        said=tuple(indexed_words(passage.text)),
+        aside=tuple(indexed_words(passage.aside)),
         marks=tuple(dict.fromkeys((*identifiers(passage.text), *identifiers(passage.aside)))),
     )
 
@@ -180,8 +181,8 @@ def _find(shelf: Shelf, asked: Question, limit: int, smooth: bool, meaning: Mean
                 group=one.group,
                 place=one.place,
                 score=found.score,
-                words=tuple(word for stem_, word in by_stem.items() if counted.counts.get(stem_)),
-                related=tuple(spoken[root] for root in kin if counted.counts.get(root)),
+                words=tuple(shown(word) for stem_, word in by_stem.items() if counted.counts.get(stem_)),
+                related=tuple(shown(spoken[root]) for root in kin if counted.counts.get(root)),
                 identifiers=tuple(shown(mark) for mark in asked.identifiers if mark in one.marks),
                 cosine=counted.cosine,
                 lent=found.neighbours,
@@ -225,8 +226,8 @@ def _related(
 
 
 def _tells(root: str) -> bool:
-    """Whether a stem may say what a text is about: no figure, no letters alone, none of the words that say little."""
-    return not root.isdigit() and (len(root) > 2 or not root.isascii()) and root not in _SAYS_LITTLE
+    """Whether a stem may say what a text is about: no figure, no characters alone, none of the words that say little."""
+    return not root.isdigit() and (len(root) > 2 or not root.isascii()) and length(root) > 0 and root not in _SAYS_LITTLE
 
 
 _SAYS_LITTLE = frozenset(stem(word) for word in STOP_WORDS | REQUEST_WORDS)
@@ -248,11 +249,9 @@ def embed(embedder: Embedder | None, texts: Sequence[str], *, query: bool = Fals
     if embedder is None or not texts:
         return [b""] * len(texts), ""
     try:
-        return [pack(vector) for vector in embedder.embed(texts, query=query)], ""
+        return [pack(vector) for vector in checked(embedder).embed(texts, query=query)], ""
     except EmbeddingFailed as exc:
         return [b""] * len(texts), str(exc)
-    except Exception as exc:  # noqa: BLE001  # Whatever a foreign model library raises, keyword search goes on and says so.
-        return [b""] * len(texts), str(EmbeddingFailed(embedder.name, f"{type(exc).__name__}: {exc}"))
 
 
 def model_of(embedder: Embedder | None) -> tuple[str, int]:

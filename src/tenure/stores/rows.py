@@ -117,8 +117,8 @@ ledger_texts = _scoped(
     Column("version", Integer, nullable=False),
     Column("salt", Text, nullable=False),
     Column("text", Text, nullable=False),
-    PrimaryKeyConstraint("tenant", "scope", "digest"),
-    Index(None, "tenant", "scope", "version"),
+    # The version first: a digest is as good as random, and each would stand on a page of its own.
+    PrimaryKeyConstraint("tenant", "scope", "version", "digest"),
 )
 
 runs = Table(

@@ -11,6 +11,7 @@ from tenure.stores.passages import Indexed, Meaning, count_stems, embed, embed_i
 from tenure.stores.scopes import check_scope
 from tenure.stores.vectors import Block, unpack
 from tenure.terms import stem
+from tenure.vectors import checked
 
 
 class _Shelf:
@@ -138,7 +139,7 @@ class InMemorySearch:
     """
 
     def __init__(self, embedder: Embedder | None = None, *, vector_weight: float = VECTOR_WEIGHT) -> None:
-        self._embedder, self._vector_weight = embedder, vector_weight
+        self._embedder, self._vector_weight = checked(embedder) if embedder is not None else None, vector_weight
         self._shelves: dict[str, _Shelf] = {}
 
     def put(self, scope: str, passages: Sequence[Passage]) -> str:

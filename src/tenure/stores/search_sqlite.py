@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from threading import RLock
 
 from tenure.errors import StoreError
@@ -13,6 +14,7 @@ from tenure.ports import Embedder, Found, Passage, PassagesEmbedded
 from tenure.stores.passages import Indexed, Meaning, count_stems, embed, embed_in_batches, find, indexed, missing_note, model_of, storable
 from tenure.stores.scopes import check_scope
 from tenure.stores.vectors import Block, text_hash, unpack
+from tenure.vectors import checked
 
 BUSY_S = 60.0
 """How long a writer waits for another, in seconds."""
@@ -133,7 +135,7 @@ class _Shelf:
         if not found:
             return {}
         block = Block([n for n, _ in found], b"".join(packed for _, packed in found), len(vector))
-        return {n: float(cosine) for (n, _), cosine in zip(found, block.cosines(vector), strict=True)}
+        return {n: float(cosine) for (n, _), cosine in zip(found, block.cosines(vector), strict=True) if isfinite(cosine)}
 
     def _inside(self, match: str) -> str:
         return f"(wall : wall{self._wall}) AND ({match})"
@@ -153,7 +155,7 @@ class SqliteSearch:
 
     def __init__(self, path: str = ":memory:", embedder: Embedder | None = None, *, vector_weight: float = VECTOR_WEIGHT) -> None:
         self._vector_weight = vector_weight
-        self._embedder, self._path, self._turn = embedder, path, RLock()
+        self._embedder, self._path, self._turn = checked(embedder) if embedder is not None else None, path, RLock()
         try:
             self._connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
             if path != ":memory:":

@@ -478,9 +478,9 @@ class SqlReading(SqlFigures):
     def _matrices(self) -> sql_vectors.Matrices | None:
         return self._dialect.matrices
 
-    def vector_counts(self) -> Mapping[str, int]:
-        """How many lessons and runs of the scope have a vector, by model."""
-        return sql_vectors.counts(self._connection, self._scope)
+    def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
+        """How many lessons and runs of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
+        return sql_vectors.counts(self._connection, self._scope, dimension)
 
     # -- the rest ------------------------------------------------------------------------------------
 

@@ -266,10 +266,11 @@ def drop_others(connection: Connection, scope: str, model: str) -> int:
     return int(connection.execute(delete(rows.vectors).where(_mine(scope), rows.vectors.c.model != model)).rowcount)
 
 
-def counts(connection: Connection, scope: str) -> dict[str, int]:
-    """Vectors of a scope by model."""
+def counts(connection: Connection, scope: str, dimension: int = 0) -> dict[str, int]:
+    """Vectors of a scope by model; with a dimension, those of another one are left out."""
     t = rows.vectors
-    found = connection.execute(select(t.c.model, func.count()).where(_mine(scope)).group_by(t.c.model).order_by(t.c.model))
+    inside = and_(_mine(scope), t.c.dimension.in_((0, dimension))) if dimension else _mine(scope)
+    found = connection.execute(select(t.c.model, func.count()).where(inside).group_by(t.c.model).order_by(t.c.model))
     return {model: int(size) for model, size in found}
 
 

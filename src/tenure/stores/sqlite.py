@@ -31,6 +31,9 @@ from tenure.stores.weighing import Weighed, own_text, searched, searched_task, w
 BUSY_S = 60.0
 """How long a writer waits for another before it gives up, in seconds."""
 
+CACHE_KIB = 8_000
+"""Pages of the file that a connection keeps, in KiB. With SQLite's own 2,000 a context at 100,000 lessons reads seven times as many."""
+
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 """Names under which a file without the form of a database is a damaged one; under others it may be a text."""
 
@@ -315,6 +318,7 @@ def _engine(url: str, path: Path | None, busy_s: float) -> Engine:
         connection.execute("PRAGMA foreign_keys = ON")
         if path is not None:
             connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA cache_size = {-CACHE_KIB}")
         return connection
 
     pool: dict[str, Any] = {"poolclass": StaticPool} if path is None else {"poolclass": QueuePool, "pool_size": 4, "max_overflow": 28}

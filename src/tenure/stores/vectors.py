@@ -15,17 +15,21 @@ from dataclasses import dataclass
 from heapq import nlargest
 from importlib.util import find_spec
 from itertools import chain
-from math import sqrt
+from math import isfinite, sqrt
 from operator import mul
 from typing import Any
 
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
 from tenure.ports import Near, Nearest
+from tenure.vectors import unit
 
 HASH_CHARACTERS = 32
 """Hexadecimal digits of a text's hash that are kept: 128 bits."""
 
+
+_NOT_COMPARED = -9.0
+"""Stands for the cosine of a vector that has none; below all others."""
 
 ROWS_AT_ONCE = 256
 """Rows in one product. Larger ones are shared among threads, which wait for each other on a busy machine: 16 ms instead of 2."""
@@ -47,14 +51,9 @@ def text_hash(text: str) -> str:
 
 
 def pack(vector: Sequence[float] | None) -> bytes:
-    """A vector as it is stored: little-endian single precision, length 1; nothing for none and for a zero vector."""
-    if vector is None:
-        return b""
-    length = sqrt(sum(map(mul, vector, vector)))
-    if not length:
-        return b""
-    numbers = array("f", vector if abs(length - 1.0) < 1e-6 else [number / length for number in vector])
-    return _little_endian(numbers).tobytes()
+    """A vector as it is stored: little-endian single precision, length 1; nothing for none, a zero vector and one with NaN."""
+    numbers = unit(vector) if vector is not None else None
+    return _little_endian(numbers).tobytes() if numbers is not None else b""
 
 
 def unpack(packed: bytes) -> array[float]:
@@ -149,17 +148,30 @@ def best(blocks: Sequence[Block], vector: Sequence[float], *, most: int, gone: C
     for block in blocks:
         if not len(block):
             continue
-        cosines = block.cosines(vector)
-        count += len(block)
-        if isinstance(cosines, list):
-            lowest, total, squares = min(lowest, *cosines), total + sum(cosines), squares + sum(one * one for one in cosines)
+        cosines, sound = _sound(block.cosines(vector))
+        if not len(sound):
+            continue
+        count += len(sound)
+        if isinstance(sound, list):
+            lowest, total, squares = min(lowest, *sound), total + sum(sound), squares + sum(one * one for one in sound)
         else:
-            lowest, total, squares = min(lowest, float(cosines.min())), total + float(cosines.sum()), squares + float(cosines @ cosines)
+            lowest, total, squares = min(lowest, float(sound.min())), total + float(sound.sum()), squares + float(sound @ sound)
         for place in _top(cosines, most + len(gone)):
-            if block.rows[place] not in gone:
+            if block.rows[place] not in gone and cosines[place] > _NOT_COMPARED:
                 found.append((block.rows[place], max(-1.0, min(1.0, float(cosines[place])))))
     found.sort(key=lambda hit: (-hit[1], hit[0]))
     return Compared(found=tuple(found[:most]), lowest=lowest, count=count, total=total, squares=squares)
+
+
+def _sound(cosines: Any) -> tuple[Any, Any]:
+    """Cosines with those that are no number put last, and the others alone: an older Tenure stored vectors with NaN as they came."""
+    if isinstance(cosines, list):
+        sound = [one for one in cosines if isfinite(one)]
+        return (cosines if len(sound) == len(cosines) else [one if isfinite(one) else _NOT_COMPARED for one in cosines]), sound
+    import numpy as np
+
+    fit = np.isfinite(cosines)
+    return (cosines, cosines) if fit.all() else (np.where(fit, cosines, _NOT_COMPARED), cosines[fit])
 
 
 def nearest_of(hits: Sequence[Near], some: Sequence[Compared], *, compared: int) -> Nearest:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from tenure.fusion import Candidate, rarities, shares
 from tenure.playbook.lessons import Lesson
-from tenure.terms import Question, identifiers, question, search_words, shown, stem
+from tenure.terms import Question, identifiers, indexed_words, length, question, shown, stem
 
 ASKED_WEIGHT = 0.7
 """What a word in the tasks that a lesson came from counts against one in the lesson."""
@@ -23,11 +23,14 @@ SOURCE_TASKS, SOURCE_CHARACTERS = 8, 2_000
 TASK_CHARACTERS = 4_000
 """How much of a run's task is searched, in characters."""
 
-MORE_CANDIDATES = 60
-"""How many more texts are weighed than hits are asked for: databases measure a little differently."""
+MORE_CANDIDATES, FEWEST_CANDIDATES = 60, 160
+"""How many more texts are weighed than hits are asked for, and how many in all at least: databases measure a little differently."""
 
 ENOUGH_HOLDERS = 10_000
 """When the rarest words of a question are held this often, its other words put forward no candidates; they are weighed all the same."""
+
+MEASURED = 32
+"""How many texts of an index tell how long its texts are. Those that a question brings forward would tell each adapter otherwise."""
 
 _END = "\ue000"
 """Ends each identifier: no stemmer takes an ending off it, and no word equals one without signs."""
@@ -46,6 +49,11 @@ class Searched:
     said: str
     asked: str = ""
     marks: str = ""
+
+    @property
+    def length(self) -> float:
+        """Words, those of the tasks counted less."""
+        return length(self.said) + ASKED_WEIGHT * length(self.asked)
 
 
 def own_text(lesson: Lesson) -> str:
@@ -70,7 +78,7 @@ def searched_task(text: str) -> Searched:
 
 
 def _words(text: str) -> str:
-    return " ".join(search_words(text))
+    return " ".join(indexed_words(text))
 
 
 def _marks(text: str) -> str:
@@ -85,11 +93,15 @@ class Index(Protocol):
         ...
 
     def held_by(self, token: str) -> int:
-        """How many hold a word, or another with its stem, or an identifier."""
+        """How many hold a word, or another with its stem, or an identifier. Never asked for a stem, which may have a stem of its own."""
         ...
 
     def holders(self, tokens: Sequence[str], marks: Sequence[str], most: int) -> Collection[int]:
         """Rows that hold any of these: at most so many for `marks`, then so many for `tokens`, the likeliest as far as it can tell."""
+        ...
+
+    def lengths(self, most: int) -> Sequence[float]:
+        """Lengths of so many of them, those whose names come first: the same ones in every adapter, whatever is asked."""
         ...
 
     def take(self, rows: Collection[int]) -> Mapping[int, tuple[str, Searched]]:
@@ -138,13 +150,17 @@ def _weigh(index: Index, asked: Question, limit: int) -> list[Weighed]:
         return []
     words = {stem(word): word for word in asked.words}
     marks = {name + _END: name for name in asked.identifiers}
-    held_by = {token: index.held_by(token) for token in (*words, *marks)}
+    held_by = {token: index.held_by(words.get(token, token)) for token in (*words, *marks)}
     tokens = _rarest(held_by)
     if not tokens:
         return []
-    kept = index.take(index.holders(tokens, [mark for mark in marks if held_by[mark]], limit + MORE_CANDIDATES))
+    # Words, not stems: whoever indexes texts stems what it is asked for, and a stem may have another stem ("databas", "databa").
+    tokens = [words.get(token, token) for token in tokens]
+    most = max(limit + MORE_CANDIDATES, FEWEST_CANDIDATES)
+    kept = index.take(index.holders(tokens, [mark for mark in marks if held_by[mark]], most))
     candidates = [(row, _candidate(name, one, held_by, marks)) for row, (name, one) in kept.items()]
-    mean_length = sum(one.length for _, one in candidates) / max(len(candidates), 1)
+    lengths = index.lengths(MEASURED)
+    mean_length = sum(lengths) / max(len(lengths), 1)
     weights = rarities(held_by, total)
     scores = [sum(shares(one, weights, mean_length).values()) for _, one in candidates]
     order = sorted(
@@ -155,7 +171,7 @@ def _weigh(index: Index, asked: Question, limit: int) -> list[Weighed]:
         Weighed(
             row=row,
             score=scores[place],
-            words=tuple(word for token, word in words.items() if token in one.counts),
+            words=tuple(shown(word) for token, word in words.items() if token in one.counts),
             identifiers=tuple(shown(name) for mark, name in marks.items() if mark in one.counts),
         )
         for place in order[:limit]
@@ -177,10 +193,8 @@ def _rarest(held_by: Mapping[str, int]) -> list[str]:
 
 def _candidate(key: str, one: Searched, wanted: Collection[str], marks: Collection[str]) -> Candidate:
     own = one.marks.split()
-    said, asked = one.said.split(), one.asked.split()
     counts: dict[str, float] = {}
-    for tokens, weight in ((said, 1.0), (own, 1.0), (asked, ASKED_WEIGHT)):
-        for root in map(stem, tokens):
-            if root in wanted:
-                counts[root] = counts.get(root, 0.0) + weight
-    return Candidate(key=key, counts=counts, length=len(said) + ASKED_WEIGHT * len(asked), identifiers=sum(mark in marks for mark in own))
+    for tokens, weight in ((one.said.split(), 1.0), (own, 1.0), (one.asked.split(), ASKED_WEIGHT)):
+        for root in filter(wanted.__contains__, map(stem, tokens)):
+            counts[root] = counts.get(root, 0.0) + weight
+    return Candidate(key=key, counts=counts, length=one.length, identifiers=sum(mark in marks for mark in own))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from tenure.evaluation.benches import BENCHES
+import pytest
+
+from tenure.evaluation.benches import BENCHES, Asked
 from tests.serving.cli.conftest import Cli
 
 RECURRENCE = {"runs", "errors", "recurrent", "covered", "coverage", "coverage_random", "actionable", "off_target", "held", "lessons"}
@@ -31,3 +34,61 @@ def test_mistakes_say_what_next(cli: Cli, folder: Path) -> None:
     assert "does not exist" in cli("bench", "run", "recurrence", "--data", "nowhere").err
     assert "is a folder" in cli("bench", "run", "recurrence", "--data", ".").err
     assert {cli("bench", "run", *arguments).code for arguments in (["recurence"], ["recurrence"], ["recurrence", "--data", "."])} == {2}
+
+
+def test_the_list_and_mistakes_say_for_each_bench_what_it_measures_on(cli: Cli, folder: Path) -> None:
+    said = " ".join(cli("bench", "list").out.split())
+    for word in ("runs", "playbook", "LoCoMo", "MemAware", "--questions FILE"):
+        assert word in said
+    assert "needs a playbook" in cli("bench", "run", "prompt-cache").err
+    assert "--data DIR --questions FILE" in cli("bench", "run", "recall-memaware").err
+    (folder / "x.json").write_text("[]")
+    assert "is a file. Bench 'recall-memaware' needs a folder" in cli("bench", "run", "recall-memaware", "--data", "x.json").err
+    assert "needs a file of questions too" in cli("bench", "run", "recall-memaware", "--data", ".").err
+    assert "runs" not in cli("bench", "run", "prompt-cache", "--data", ".").err.replace("bench run", "")
+
+
+def test_a_file_without_runs_is_an_error_and_one_without_tool_errors_gets_a_note(cli: Cli, folder: Path) -> None:
+    (folder / "book.txt").write_text("## s\n[s-1] helpful=0 harmful=0 :: T\n")
+    answer = cli("bench", "run", "recurrence", "--data", "book.txt")
+    assert (answer.code, answer.out) == (2, "")
+    assert "'book.txt' holds no runs that can be read" in answer.err
+    (folder / "calm.jsonl").write_text('{"id": "r1", "task": {"text": ""}, "steps": [], "outcome": {"success": true}}\n')
+    found = cli("bench", "run", "recurrence", "--data", "calm.jsonl", "--json")
+    assert (found.code, found.json["runs"], "refused" in found.json["note"]) == (0, 1, True)
+
+
+def test_figures_with_parts_are_tables_and_no_embedder_is_none(cli: Cli, folder: Path) -> None:
+    from tests.evaluation.test_recall_benches import DAY, LOCOMO, QUESTIONS
+
+    (folder / "l.json").write_text(json.dumps(LOCOMO))
+    (folder / "days").mkdir()
+    (folder / "days" / "2023-05-20.md").write_text(DAY)
+    (folder / "q.json").write_text(json.dumps(QUESTIONS))
+    locomo = cli("bench", "run", "recall-locomo", "--data", "l.json", "--embedder", "none").out
+    assert "by_category: recall_at_10 by kind of question\n" in locomo
+    assert any(line.split() == ["single-hop", "1.0"] for line in locomo.splitlines())
+    assert any(line.split()[:2] == ["embedder", "none"] and "none to count" not in line for line in locomo.splitlines())
+    memaware = cli("bench", "run", "recall-memaware", "--data", "days", "--questions", "q.json", "--embedder", "none").out
+    assert any(line.split()[:5] == ["figure", "easy", "medium", "hard", "meaning"] for line in memaware.splitlines())
+    assert "{" not in locomo + memaware
+
+
+def test_a_bench_tells_how_far_it_is_up_to_the_end(folder: Path) -> None:
+    from tests.evaluation.test_recall_benches import LOCOMO
+
+    (folder / "l.json").write_text(json.dumps(LOCOMO))
+    told: list[tuple[float, str]] = []
+    BENCHES["recall-locomo"].run(
+        Asked(data=folder / "l.json", params={"embedder": "none"}, tell=lambda share, said: told.append((share, said)))
+    )
+    assert all(0 <= share <= 1 for share, _ in told)
+    assert [share for share, _ in told] == sorted(share for share, _ in told)
+    assert "conversation 1 of 1" in told[-1][1]
+
+
+@pytest.mark.parametrize("name", list(BENCHES))
+def test_every_bench_says_what_its_data_is(name: str) -> None:
+    bench = BENCHES[name]
+    assert bool(bench.data) == bench.needs_data
+    assert bench.command.startswith(f"tenure bench run {name}")

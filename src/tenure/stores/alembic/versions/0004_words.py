@@ -1,4 +1,8 @@
-"""The text index made anew from lessons and runs: folded words, and identifiers as they stand in a column of marks."""
+"""The text index made anew from lessons and runs: folded words, and identifiers as they stand in a column of marks.
+
+And the texts of the ledger under their version first, so that those of one delta stand together: by digest alone, each
+was written to a page of its own.
+"""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from tenure.terms import identifiers, search_words
+from tenure.terms import identifiers, indexed_words
 
 revision = "0004"
 down_revision = "0003"
@@ -19,8 +23,9 @@ _SOURCE_TASKS, _SOURCE_CHARACTERS, _TASK_CHARACTERS = 8, 2_000, 4_000
 
 
 def upgrade() -> None:
-    """Make the index again and fill it."""
+    """Give the ledger's texts their new key; make the index again and fill it."""
     connection = op.get_bind()
+    _key_texts_by_version(connection.dialect.name)
     if connection.dialect.name != "sqlite":
         return
     for table in ("lessons", "runs"):
@@ -28,6 +33,30 @@ def upgrade() -> None:
         op.execute(f"CREATE VIRTUAL TABLE {table}_words USING fts5(wall, said, asked, marks, tokenize='porter unicode61')")
     _fill(connection, "runs", _runs(connection))
     _fill(connection, "lessons", _lessons(connection))
+
+
+def _key_texts_by_version(database: str) -> None:
+    name, key = "ledger_texts", ["tenant", "scope", "version", "digest"]
+    op.drop_index(op.f("ix_ledger_texts_tenant_scope_version"), table_name=name)
+    if database != "sqlite":
+        op.drop_constraint(op.f("pk_ledger_texts"), name, type_="primary")
+        op.create_primary_key(op.f("pk_ledger_texts"), name, key)
+        return
+    # SQLite cannot change a key: the table is made again.
+    op.create_table(
+        "ledger_texts_by_version",
+        sa.Column("tenant", sa.Text(), nullable=False),
+        sa.Column("scope", sa.Text(), nullable=False),
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("salt", sa.Text(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint(*key, name=op.f("pk_ledger_texts")),
+    )
+    columns = "tenant, scope, digest, version, salt, text"
+    op.execute(f"INSERT INTO ledger_texts_by_version ({columns}) SELECT {columns} FROM {name} ORDER BY {', '.join(key)}")
+    op.drop_table(name)
+    op.rename_table("ledger_texts_by_version", name)
 
 
 def _fill(connection: sa.Connection, table: str, found: Iterator[dict[str, object]]) -> None:
@@ -81,7 +110,7 @@ def _lessons(connection: sa.Connection) -> Iterator[dict[str, object]]:
 
 
 def _words(text: str) -> str:
-    return " ".join(search_words(text))
+    return " ".join(indexed_words(text))
 
 
 def _marks(text: str) -> str:

