@@ -37,6 +37,9 @@ def test_splitting_a_text_loses_nothing(text: str) -> None:
     ("text", "pieces"),
     [
         ("Sort first. Then sum.", ["Sort first.", "Then sum."]),
+        ("- ", ["-"]),
+        ("smallest. 77. smallest", ["smallest.", "77. smallest"]),
+        ("12. Sort first.\n13. Sum.", ["Sort first.", "Sum."]),
         ("Pass 3.5, e.g. as `a. b`; then stop", ["Pass 3.5, e.g. as `a. b`;", "then stop"]),
         ("先换算。再求和！完", ["先换算。", "再求和！", "完"]),
         ("- one\n- two\n3. three", ["one", "two", "three"]),

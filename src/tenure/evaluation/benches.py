@@ -332,6 +332,7 @@ BENCHES: Mapping[str, Bench] = {
             name="poison",
             measures="what an agent that does what its memory says makes of records that one attacker planted in it",
             needs_data=True,
+            data="FiNER questions with their answers, one JSON object a line",
             figures={
                 "accuracy_clean": "share of entities tagged rightly, without the attacker",
                 "hijack_clean": "share of the target's entities that get the attacker's tag all the same",

@@ -67,6 +67,8 @@ class Statement:
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_`]*(?=\s)|[;；](?=\s|$)|[。！？｡]+[」』”’）)]*|\n+")
 _ABBREVIATED = re.compile(r"(?i)(?<!\w)(?:e\.g|i\.e|cf|vs|etc|approx|dr|mr|mrs|ms|st|z\. ?b|d\. ?h|u\. ?a|bzw|ca|p\. ?ex|[^\W\d_])\.$")
 _BEFORE_FIGURE = re.compile(r"(?i)(?<!\w)(?:no|nos|nr|fig|art|sec|pp?)\.$")
+_LIST_NUMBER = re.compile(r"\s*\d{1,3}\.")
+_SPACE = re.compile(r"\s*")
 _DAY = re.compile(r"(?<!\w)\d{1,2}\.$")
 
 
@@ -81,8 +83,9 @@ def statements(text: str) -> tuple[Statement, ...]:
     begin, owed = 0, ""
     for end in dict.fromkeys((*ends, len(text))):
         piece = text[begin:end]
-        lead = _LEAD.match(piece)
-        assert lead is not None  # it matches the empty text
+        # Elsewhere than at the start of a line a number or a dash says something.
+        lead = (_LEAD if begin == 0 or text[begin - 1] == "\n" else _SPACE).match(piece)
+        assert lead is not None  # both match the empty text
         said = piece[lead.end() :].rstrip()
         if said:
             found.append(Statement(text=said, lead=owed + lead[0]))
@@ -92,6 +95,10 @@ def statements(text: str) -> tuple[Statement, ...]:
         begin = end
     if owed and found:
         found[-1] = replace(found[-1], tail=owed)
+    elif owed.strip():  # marks of lists and nothing else
+        said = owed.strip()
+        begin = owed.index(said)
+        found.append(Statement(text=said, lead=owed[:begin], tail=owed[begin + len(said) :]))
     return tuple(found)
 
 
@@ -105,6 +112,8 @@ def _abbreviates(text: str, match: re.Match[str]) -> bool:
     before = text[max(0, match.end() - 12) : match.end()]
     if match[0] != ".":
         return False
+    if _LIST_NUMBER.fullmatch(text[text.rfind("\n", 0, match.end()) + 1 : match.end()]):
+        return True
     following = text[match.end() : match.end() + 20].lstrip()
     if _ABBREVIATED.search(before):
         return not (before.lower().endswith("etc.") and following[:1].isupper())
@@ -239,14 +248,15 @@ def plain_form(text: str) -> str:
     return "".join(str(unicodedata.decimal(c)) if not c.isascii() and c.isdecimal() else c for c in text)
 
 
-def facts(text: str, *, tools: Collection[str] = ()) -> tuple[Fact, ...]:
+def facts(text: str, *, tools: Collection[str] = (), lists: bool = True) -> tuple[Fact, ...]:
     """The facts of a text, in the order of their kinds.
 
     Args:
         text: one statement, or a whole source.
         tools: names of tools that are facts where they occur as a word of their own.
+        lists: whether a number that begins a line may be the mark of a list and no fact.
     """
-    rest = _LIST_MARK.sub(" ", plain_form(text))
+    rest = _LIST_MARK.sub(" ", plain_form(text)) if lists else plain_form(text)
     found: list[Fact] = []
 
     def taken(match: re.Match[str], kind: FactKind, readings: frozenset[Reading]) -> str:

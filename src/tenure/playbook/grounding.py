@@ -112,7 +112,11 @@ class Grounds:
 
     def leaks(self, text: str) -> tuple[str, ...]:
         """Words and facts of a text that occur in the current run and in nothing that it may rest on."""
-        facts_there = [one.said for one in facts(text, tools=self._tools) if not self._known.supports(one) and self._current.supports(one)]
+        return self._leaks(text, lists=True)
+
+    def _leaks(self, text: str, *, lists: bool) -> tuple[str, ...]:
+        named = facts(text, tools=self._tools, lists=lists)
+        facts_there = [one.said for one in named if not self._known.supports(one) and self._current.supports(one)]
         words_there = [said for said, root in _content_words(text) if root in self._current.words and root not in self._known.words]
         return tuple(dict.fromkeys((*facts_there, *words_there)))
 
@@ -120,8 +124,10 @@ class Grounds:
         marked = statement.text.startswith(MARK.strip())
         said = statement.text.removeprefix(MARK.strip()).lstrip() if marked else statement.text
         bare = replace(statement, text=said)
-        unsupported = tuple(dict.fromkeys(one.said for one in facts(said, tools=self._tools) if not self._known.supports(one)))
-        return Judged(statement=bare, unsupported=unsupported, leaked=self.leaks(said), marked=marked)
+        # The mark of a list stands before a statement, never in it.
+        named = facts(said, tools=self._tools, lists=False)
+        unsupported = tuple(dict.fromkeys(one.said for one in named if not self._known.supports(one)))
+        return Judged(statement=bare, unsupported=unsupported, leaked=self._leaks(said, lists=False), marked=marked)
 
 
 class _Text:
