@@ -51,7 +51,7 @@ docs: ## Write the generated pages of docs/reference anew
 bench: ## Full-size benchmarks; reports go to benchmarks/reports
 	@scripts/venv test
 	@$(PY) -m pip install --quiet --constraint constraints.txt --group bench
-	$(PY) benchmarks/run.py --full --reports benchmarks/reports $(ARGS)
+	$(PY) -m benchmarks.run --full --reports benchmarks/reports $(ARGS)
 
 check-llm: ## The learning loop against a small real model on loopback (slow, not in CI)
 	@scripts/venv llm

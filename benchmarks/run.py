@@ -1,8 +1,8 @@
 """Runs the benchmarks of this folder and writes a report of each.
 
-    python benchmarks/run.py                                    small sizes, to see that they run
-    python benchmarks/run.py --full --reports benchmarks/reports   what `make bench` does
-    python benchmarks/run.py playbook                           one of them
+    python -m benchmarks.run                                    small sizes, to see that they run
+    python -m benchmarks.run --full --reports benchmarks/reports   what `make bench` does
+    python -m benchmarks.run playbook                           one of them
 
 A benchmark is a file `bench_NAME.py` with `measure(*, full: bool)`, which returns figures by name. A name ends in
 its unit: `_ms`, `_s`, `_mb`, `_per_s`. Figures are medians unless the file's docstring says otherwise; groups of them
