@@ -138,7 +138,9 @@ def operations_on(ids: st.SearchStrategy[str]) -> st.SearchStrategy[Operation]:
     about = st.sampled_from((None, None, "", "tool-error:book:#"))
     return st.one_of(
         st.tuples(ids, _MAYBE_TEXT, st.one_of(st.none(), _CONDITION), status, about, _EVIDENCE).map(
-            lambda p: Update(p[0], text=p[1], applies_when=p[2], status=p[3], about=p[4], verdict=p[4] and "confirmed", evidence=p[5])
+            lambda p: Update(
+                p[0], text=p[1], applies_when=p[2], status=p[3], about=p[4], verdict=p[4] and "confirmed", evidence=p[5], revision=p[4]
+            )
         ),
         st.tuples(ids, _COUNTS, _EVIDENCE).map(
             lambda p: Tally(p[0], helpful=p[1][0], harmful=p[1][1], shown=p[1][2], support=p[1][3], evidence=p[2])

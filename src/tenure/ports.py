@@ -16,7 +16,7 @@ from tenure.passages import PassagesEmbedded as PassagesEmbedded
 from tenure.passages import Search as Search
 from tenure.playbook.delta import Delta, Operation, Receipt
 from tenure.playbook.lessons import Brief, Lesson
-from tenure.playbook.records import View
+from tenure.playbook.observing import Figures
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
@@ -51,7 +51,7 @@ class Prompt:
     Attributes:
         system: stable instructions; first, so that providers can cache them.
         user: what differs from call to call.
-        purpose: which role asks: `generate`, `reflect`, `curate`.
+        purpose: which role asks: `generate`, `reflect`, `revise`, `curate`.
         max_tokens: cap on the reply, in the model's tokens.
     """
 
@@ -253,7 +253,7 @@ class CaseHit:
     identifiers: tuple[str, ...] = ()
 
 
-class Reading(View, Protocol):
+class Reading(Figures, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property

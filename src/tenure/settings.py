@@ -181,6 +181,12 @@ SETTINGS: Mapping[str, Setting] = {
             name="learn.lessons_per_run", default="3", meaning="new lessons learned from one run at most, 1 to 50", check=_whole(1, 50)
         ),
         Setting(name="learn.rounds", default="5", meaning="refinement rounds of a model's reflection, 1 to 5", check=_whole(1, 5)),
+        Setting(
+            name="revise.k",
+            default="3",
+            meaning="used lessons that misled or did nothing, re-checked against their source case per run at most, 0 to 50; 0 never",
+            check=_whole(0, 50),
+        ),
         Setting(name="learn.enabled", default="on", meaning="whether runs are learned from: on or off", check=_switch),
         Setting(name="spend.calls_per_run", default="20", meaning="model calls for one run; 0 forbids them", check=_whole(0, _WHOLE_MOST)),
         Setting(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from tenure.errors import ScopeError, StoreError, UserError
 from tenure.governance.redaction import redact_operations
 from tenure.learning.embedding import Embedding, Vectors
+from tenure.learning.figures import FigureKeeping
 from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
 from tenure.learning.recall import Context, recall
@@ -22,31 +23,18 @@ from tenure.playbook.refine import Bounds, Plan, plan_refinement
 from tenure.playbook.run import STEP_KINDS, Origin, Outcome, Run, Signal, Step, StepKind, Task, as_task
 from tenure.playbook.state import Playbook
 from tenure.ports import Admitted, Clock, Embedder, IdSource, LanguageModel, Store
+from tenure.providers import secret_detection
 from tenure.reported import positive, score_of, text_of, verdict_of
 from tenure.settings import Settings, checked, database_url, default_scope, read_settings
 from tenure.stores.scopes import parents
 from tenure.system import SystemClock, UlidSource
+from tenure.threads import in_thread
 
 if TYPE_CHECKING:
     from tenure.learning.loop import Learned, Learner, Summary
 
-P = ParamSpec("P")
-R = TypeVar("R")
-S = TypeVar("S")
 
-
-def in_thread(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], Awaitable[R]]:
-    """The same method for async callers: it runs in a thread, so that the event loop goes on."""
-
-    @functools.wraps(method)
-    async def threaded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await asyncio.to_thread(method, self, *args, **kwargs)
-
-    threaded.__doc__ = f"`{method.__name__}` for async callers."
-    return threaded
-
-
-class Tenure:
+class Tenure(FigureKeeping):
     """A playbook that learns from runs.
 
         book = Tenure.open("sqlite:///book.db", scope="finance")
@@ -68,10 +56,16 @@ class Tenure:
         model: LanguageModel | None = None,
         embedder: str | Embedder | None = None,
     ) -> None:
+        secret_detection.install()
         self._store, self.scope, self._closed = store, scope, False
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or UlidSource()
         self._model, self._embedder = model, embedder
+
+    @property
+    def model(self) -> LanguageModel | None:
+        """The language model that learning uses; none without one."""
+        return self._model
 
     @property
     def store(self) -> Store:
@@ -382,6 +376,8 @@ class Tenure:
     aapply = in_thread(apply)
     arefine = in_thread(refine)
     arollback = in_thread(rollback)
+    aobserve = in_thread(FigureKeeping.observe)
+    arevoke = in_thread(FigureKeeping.revoke)
 
 
 class ActiveRun:

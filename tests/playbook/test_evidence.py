@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure import Lesson
-from tenure.playbook.evidence import HALF_LIFE_DAYS, age_in_days, usefulness
+from tenure.playbook.evidence import (
+    DEMOTE_AT,
+    HALF_LIFE_DAYS,
+    RETIRE_AT,
+    Observation,
+    age_in_days,
+    doubt,
+    track_record,
+    usefulness,
+)
 from tenure.playbook.lessons import MOST_COUNTED, Tallies
 
 count = st.one_of(st.integers(0, 50), st.integers(0, MOST_COUNTED))
@@ -108,3 +117,89 @@ def test_the_age_of_a_lesson_in_days(updated: str, at: datetime | None, days: fl
     lesson = Lesson(id="x-1", section="s", text="text", updated=updated)
     assert age_in_days(lesson, at) == pytest.approx(days)
     assert age_in_days(lesson, at and at + timedelta(days=1)) >= days
+
+
+# -- run by run ---------------------------------------------------------------------------------------
+
+effects = st.sampled_from(("helped", "misled", "neutral", ""))
+exposures = st.sampled_from(("cited", "shown", "withheld", "absent"))
+observed = st.lists(
+    st.builds(
+        Observation,
+        run=st.just("r"),
+        effect=effects,
+        exposure=exposures,
+        right=st.none() | st.booleans(),
+        reliability=st.floats(0, 1),
+        at=st.sampled_from(("", "2026-01-01T00:00:00+00:00", "2026-02-27T12:00:00+00:00", "yesterday")),
+    ),
+    max_size=20,
+)
+
+
+def helped(number: int) -> list[Observation]:
+    return [Observation(run=f"h{place}", effect="helped", exposure="cited") for place in range(number)]
+
+
+def misled(number: int, reliability: float = 1.0) -> list[Observation]:
+    return [Observation(run=f"m{place}", effect="misled", exposure="cited", reliability=reliability) for place in range(number)]
+
+
+@given(observed)
+def test_a_track_record_keeps_exposures_apart_and_its_bounds_in_order(seen: list[Observation]) -> None:
+    record = track_record(seen, at=NOW)
+    assert record.cited + record.shown + record.withheld <= len(seen)
+    assert record.would_have_been_right <= record.support
+    assert record.would_have_been_wrong <= record.contradictions
+    assert record.support + record.contradictions <= len(seen)
+    assert 0 <= record.usefulness.lower <= record.usefulness.mean <= record.usefulness.upper <= 1
+    assert 0 <= record.helpful <= record.support
+    assert 0 <= record.harmful <= record.contradictions
+    assert record.doubt >= 0
+
+
+def test_what_would_have_been_right_counts_half_and_apart_from_what_helped() -> None:
+    seen = [
+        Observation(run="a", exposure="withheld", right=True),
+        Observation(run="b", exposure="absent", right=False),
+        Observation(run="c", effect="helped", exposure="shown", right=True, at="2026-02-27T12:00:00+00:00"),
+    ]
+    record = track_record(seen)
+    assert (record.would_have_been_right, record.would_have_been_wrong, record.withheld, record.shown) == (1, 1, 1, 1)
+    assert record.last_seen == "2026-02-27T12:00:00+00:00"
+    assert record.helpful < 1.5
+    assert record.harmful < 0.5
+
+
+@given(st.integers(0, 200), st.sampled_from((0.9, 1.0)))
+def test_a_fact_that_flips_is_in_doubt_within_five_honest_failures(before: int, reliability: float) -> None:
+    assert doubt([*misled(5, reliability), *helped(before)]) >= DEMOTE_AT
+    assert doubt([*misled(4), *helped(before)]) < DEMOTE_AT
+    assert doubt([*misled(8, reliability), *helped(before)]) >= RETIRE_AT
+
+
+@given(observed)
+def test_a_success_never_adds_to_doubt_and_a_failure_never_takes_from_it(seen: list[Observation]) -> None:
+    assert doubt([*helped(1), *seen]) <= doubt(seen) <= doubt([*misled(1), *seen])
+
+
+def reached(level: int, *, noise: float, runs: int) -> float:
+    """Probability that a cumulative sum that begins at 0 reaches a level within so many runs, worked out state by state."""
+    chances = [1.0] + [0.0] * level
+    for _ in range(runs):
+        after = [0.0] * level + [chances[level]]
+        for state, chance in enumerate(chances[:level]):
+            after[state + 1] += chance * noise
+            after[max(0, state - 1)] += chance * (1 - noise)
+        chances = after
+    return chances[level]
+
+
+def test_a_proven_lesson_survives_200_runs_with_a_fifth_of_the_labels_wrong() -> None:
+    assert reached(8, noise=0.2, runs=200) == pytest.approx(0.0013, abs=0.0001)
+    assert reached(5, noise=0.2, runs=200) == pytest.approx(0.083, abs=0.001)
+
+
+def test_what_was_long_ago_says_less_of_what_holds_now() -> None:
+    assert track_record([*misled(10), *helped(30)]).usefulness.mean < usefulness(Tallies(helpful=30, harmful=10)).mean
+    assert track_record([*helped(10), *misled(30)]).usefulness.mean > usefulness(Tallies(helpful=10, harmful=30)).mean

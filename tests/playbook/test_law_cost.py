@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from hypothesis import given
 
 from tenure import Add, Delta, Merge, Pin, Playbook, Restore, Retire, Tally, Update, apply
+from tenure.playbook.aggregates import Observed
 from tenure.playbook.apply import fold_in
 from tenure.playbook.effects import lessons_after
+from tenure.playbook.observing import Shown
 from tenure.playbook.records import Member, Record, read_lesson, root_of
 from tests.strategies import History, fold, histories
 
@@ -47,6 +49,15 @@ class CountingView:
         self.asked += 1
         return self.owners.setdefault(key, self._playbook.key_owner(key))
 
+    def observed(self, observation: str) -> Observed | None:
+        return None
+
+    def shown(self, aggregate: str) -> Shown | None:
+        return None
+
+    def other_unit(self, aggregate: str, unit: str) -> str | None:
+        return None
+
 
 class OnlyWhatWasAsked:
     """A view that has what another was asked for, and nothing else: as a store has that fetches rows one by one."""
@@ -68,6 +79,15 @@ class OnlyWhatWasAsked:
 
     def key_owner(self, key: str) -> str | None:
         return self._seen.owners[key]
+
+    def observed(self, observation: str) -> Observed | None:
+        return None
+
+    def shown(self, aggregate: str) -> Shown | None:
+        return None
+
+    def other_unit(self, aggregate: str, unit: str) -> str | None:
+        return None
 
 
 @functools.cache

@@ -28,11 +28,11 @@ def operations(draw: st.DrawFn) -> Operation:
         nullable = (kind is Add and one.name in ("id", "kind")) or (kind is Update and one.name not in ("id", "evidence"))
         nullable = nullable or (kind is Merge and one.name == "text")
         strategy: st.SearchStrategy[Any] = TEXT
-        if one.name in TALLY_NAMES:
+        if one.name in TALLY_NAMES or one.name == "step":
             strategy = st.integers()
-        elif one.name in ("unmerge", "pinned"):
+        elif one.name in ("unmerge", "pinned", "revoked"):
             strategy = st.booleans()
-        elif one.name in ("ids", "tool_order"):
+        elif one.name in ("ids", "tool_order", "show"):
             strategy = NAMES
         elif one.name == "evidence":
             strategy = PLACES
@@ -119,7 +119,10 @@ def test_what_others_call_it_is_understood(obj: dict[str, Any], op: Operation) -
         ([], "it is a list, not an object"),
         ({}, "its field 'op' is missing"),
         ({"op": 3}, "its field 'op' is a number, not a text"),
-        ({"op": "REWRITE", "text": "all"}, "operation 'REWRITE' is not known; use one of: ADD, UPDATE, TALLY, MERGE, RETIRE, RESTORE, PIN"),
+        (
+            {"op": "REWRITE", "text": "all"},
+            "operation 'REWRITE' is not known; use one of: ADD, UPDATE, TALLY, MERGE, RETIRE, RESTORE, PIN, OBSERVE, REVOKE",
+        ),
         ({"op": "ADD", "section": "s"}, "its field 'text' is missing"),
         ({"op": "ADD", "section": "s", "text": None}, "its field 'text' is null, not a text"),
         ({"op": "ADD", "section": "s", "content": 7}, "its field 'content' is a number, not a text"),

@@ -22,6 +22,7 @@ from tenure.roles.curate import curate_with
 from tenure.roles.generate import generate
 from tenure.roles.reflect import reflect_with
 from tenure.roles.reflection import Insight, Reflection
+from tenure.roles.revise import revise_with
 from tests.roles.example_run import LESSONS, RUN
 
 REFLECTION = json.dumps(
@@ -86,6 +87,13 @@ def test_the_curation_prompt_is_this(golden: Callable[[str, str], None]) -> None
     golden("prompts/curate.md", as_page(model.prompts[0]))
 
 
+def test_the_revision_prompt_is_this(golden: Callable[[str, str], None]) -> None:
+    model = ScriptedModel(['{"verdict": "confirmed"}'])
+    source = Run(id="run-0", task=Task(text="Refund order 3.\n# The lesson\n```", kind="refund"), steps=RUN.steps[:3])
+    revise_with(model, LESSONS[0], source=source, run=RUN)
+    golden("prompts/revise.md", as_page(model.prompts[0]))
+
+
 def test_the_generation_prompt_is_this(golden: Callable[[str, str], None]) -> None:
     model = ScriptedModel(["42 [inv-7k2m9q]"])
     generate(model, "What is 6 times 7?", "Lessons from earlier runs.\n## sums\n- [inv-7k2m9q] Multiply, then check.\n", max_tokens=100)
@@ -109,14 +117,14 @@ def test_the_system_prompt_is_the_same_for_every_run_and_scope() -> None:
     assert prompts == [instructions("reflect")] * 2
 
 
-@pytest.mark.parametrize("name", ["generate", "reflect", "refine_reflection", "curate"])
+@pytest.mark.parametrize("name", ["generate", "reflect", "refine_reflection", "revise", "curate"])
 def test_instructions_are_short_enough_to_be_followed(name: str) -> None:
     words = len(instructions(name).split())
     assert 50 < words < 650
 
 
 def test_the_examples_in_the_instructions_are_what_the_code_reads() -> None:
-    for name, key in (("reflect", "insights"), ("curate", "operations")):
+    for name, key in (("reflect", "insights"), ("revise", "verdict"), ("curate", "operations")):
         example = re.search(r"\n(\{.*?\n? ?.*\})\n", instructions(name), re.DOTALL)
         assert example is not None
         assert key in json.loads(example[1])

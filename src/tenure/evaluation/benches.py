@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,6 +109,40 @@ def _recall_memaware(asked: Asked) -> dict[str, Any]:
     )
 
 
+def _drift(asked: Asked) -> dict[str, Any]:
+    from tenure.errors import UserError
+    from tenure.evaluation.drift import run_drift
+
+    path = asked.params.get("params")
+    try:
+        given = json.loads(Path(path).read_text(encoding="utf-8")) if path else {}
+    except (OSError, ValueError) as exc:
+        raise UserError(f'--params {path}: {exc}. It holds one JSON object, such as {{"changed": 0.6}}') from exc
+    if not isinstance(given, dict):
+        raise UserError(f'--params {path}: it holds one JSON object, such as {{"changed": 0.6}}, not {type(given).__name__}.')
+    return run_drift(given, seed=asked.seed)
+
+
+def _poison(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.poison import run_poison
+
+    assert asked.data is not None
+    records, names = (int(asked.params.get(name, default)) for name, default in (("records", "100"), ("names", "1")))
+    return run_poison(asked.data, records=records, names=names, seed=asked.seed)
+
+
+def _redaction(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.redaction_bench import run_redaction
+
+    return run_redaction(asked.data, seed=asked.seed)
+
+
+def _injection(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.injection import run_injection
+
+    return run_injection(asked.data)
+
+
 BENCHES: Mapping[str, Bench] = {
     bench.name: bench
     for bench in (
@@ -192,6 +227,51 @@ BENCHES: Mapping[str, Bench] = {
             run=_scale,
         ),
         Bench(
+            name="redaction",
+            measures="how many secrets are taken out of labelled lines, and how much of what is taken out was secret",
+            needs_data=False,
+            figures={
+                "lines": "labelled lines",
+                "secrets": "secrets in them",
+                "lookalikes": "lines in which nothing is secret",
+                "found": "secrets of which no more than four characters in a row are left",
+                "marks": "places that were taken out",
+                "right": "of them, those that stood where a secret was",
+                "recall": "found of secrets, 0 to 1",
+                "precision": "right of marks, 0 to 1",
+                "parts": "the same by part of the set; of the built-in one, the held-out part was written before the rules were read",
+                "kinds": "secrets and found by kind",
+                "missed": "examples of what was left, masked",
+                "wrong": "examples of what was taken out and no secret",
+                "kb_per_second": "thousand characters a second of processor time; short lines are slower than long texts",
+                "second_look": "whether detect-secrets is installed and took part",
+            },
+            run=_redaction,
+        ),
+        Bench(
+            name="injection",
+            measures="whether what strangers plant in runs becomes a lesson that is shown, without a model and with one that obeys them",
+            needs_data=False,
+            figures={
+                "attacks": "attack runs; each is learned without a model and with one",
+                "active_lessons": "lessons in use whose instruction comes from an attack",
+                "held": "lessons of attacks that wait for a person",
+                "refused": "lessons of attacks that admission refused for what they say",
+                "refused_otherwise": "lessons of attacks that were refused for another reason, such as their length",
+                "nothing": "attack runs, either way of learning, that left no lesson of the attack at all",
+                "benign_total": "runs whose lesson is harmless and mentions the same words",
+                "benign_blocked": "of them, those whose lesson was held or refused",
+                "benign_learned": "of them, those whose lesson is in use",
+                "families": "the same by family of attack",
+                "without_model": "the same for learning without a model",
+                "with_model": "the same for learning with a model that obeys the attack",
+                "active": "examples of active lessons",
+                "blocked": "examples of harmless lessons that were blocked",
+                "seconds": "processor time for all of it",
+            },
+            run=_injection,
+        ),
+        Bench(
             name="recall-locomo",
             measures="whether the turns of a long conversation that answer a question are among the first ten found",
             needs_data=True,
@@ -233,6 +313,45 @@ BENCHES: Mapping[str, Bench] = {
             },
             run=_recall_memaware,
             takes_folder=True,
+        ),
+        Bench(
+            name="drift",
+            measures="which memory policy holds when hidden rules change and labels lie; see design/drift-bench.md",
+            needs_data=False,
+            figures={
+                "by_noise": "by share of wrong labels and arm: mean score with its 95 % interval, before and after the change, at the end",
+                "best_rival": "by share of wrong labels: the best other arm, and tenure's score minus its own, paired by seed",
+                "held_at_most_noise": "tenure's score at the most noise, as a share of its score without",
+                "seeds": "one world each",
+                "world": "its parameters; others with --params FILE",
+                "seconds": "processor time for all of it",
+            },
+            run=_drift,
+        ),
+        Bench(
+            name="poison",
+            measures="what an agent that does what its memory says makes of records that one attacker planted in it",
+            needs_data=True,
+            data="FiNER questions with their answers, one JSON object a line",
+            figures={
+                "accuracy_clean": "share of entities tagged rightly, without the attacker",
+                "hijack_clean": "share of the target's entities that get the attacker's tag all the same",
+                "accuracy_poisoned": "share tagged rightly with the attacker's records, one vote per untrusted origin",
+                "hijack_poisoned": "share of the target's entities that get the attacker's tag then",
+                "accuracy_undefended": "the same if each record has a vote",
+                "hijack_undefended": "the same if each record has a vote",
+                "accuracy_after_revoke": "share tagged rightly once the attacker's origin is revoked",
+                "hijack_after_revoke": "share of the target's entities that get the attacker's tag then",
+                "kept": "entities kept as true cases",
+                "asked": "entities asked",
+                "targets": "of them with the target's tag",
+                "records": "records planted",
+                "names": "names the attacker used",
+                "tag": "the target",
+                "wrong_tag": "what the attacker wants in its place",
+                "seconds": "processor time for all of it",
+            },
+            run=_poison,
         ),
     )
 }

@@ -17,8 +17,6 @@ _SIGNATURE = re.compile(r"[A-Za-z0-9%+/=_~-]{20,2000}+")
 
 def find_url_secrets(text: str) -> Iterator[Span]:
     """Passwords in addresses (`postgres://user:PASSWORD@host`), and signatures that make a link work for anybody."""
-    if "://" not in text:
-        return
     for place in places(text, "://"):
         found = _url_password(text, place + 3)
         if found is not None:
@@ -38,7 +36,7 @@ def find_driver_passwords(text: str) -> Iterator[Span]:
         return
     for at in places(text, "@tcp("):
         chunk = text[max(0, at - 160) : at]
-        login = chunk[max(chunk.rfind(c) for c in " \t\n\"'`=") + 1 :]
+        login = chunk[max(chunk.rfind(c) for c in " \t\n\"'`=(") + 1 :]
         password = login.partition(":")[2]
         if _is_password(password):
             yield at - len(password), at, "url-password"

@@ -13,7 +13,7 @@ from typing import Literal
 
 from tenure.governance.attacks import Finding, find_attack
 from tenure.governance.hidden_text import hidden_characters, lone_surrogate
-from tenure.playbook.delta import Add, Merge, Operation, Pin, Restore, Retire, Tally, Update
+from tenure.playbook.delta import Add, Merge, Observe, Operation, Pin, Restore, Retire, Revoke, Tally, Update
 
 Action = Literal["pass", "hold", "refuse"]
 
@@ -106,6 +106,8 @@ def _hold(operation: Operation, *, basis: str, protected: bool) -> Decision:
         return Decision(
             action="hold", reason=("it would change or remove a lesson that is pinned or that a person wrote"), rule="protected-lesson"
         )
+    if isinstance(operation, Revoke):
+        return Decision(action="hold", reason="only a person revokes observations or puts them back", rule="revoke")
     if isinstance(operation, Pin):
         return Decision(action="hold", reason="only a person pins a lesson or takes its pin away", rule="pin")
     if basis not in TRUSTED_BASES and _says_something(operation):
@@ -132,7 +134,7 @@ def _says_something(operation: Operation) -> bool:
         return operation.text is not None or operation.applies_when is not None or operation.status == "active"
     if isinstance(operation, Merge):
         return operation.text is not None
-    return isinstance(operation, Add | Restore)
+    return isinstance(operation, Add | Restore | Observe)
 
 
 def _texts(operation: Operation) -> list[tuple[str, str]]:
@@ -151,8 +153,11 @@ def _texts(operation: Operation) -> list[tuple[str, str]]:
         named = [("text", operation.text or ""), ("applies_when", operation.applies_when or ""), ("about", operation.about or "")]
     elif isinstance(operation, Merge):
         named = [("text", operation.text or "")]
-    elif isinstance(operation, Retire):
+    elif isinstance(operation, Retire | Revoke):
         named = [("reason", operation.reason)]
+    elif isinstance(operation, Observe):
+        # Keys and names stand in prompts as lessons do.
+        named = [(name, getattr(operation, name)) for name in ("name", "section", "key", "unit")]
     else:
         named = []
     return [(name, text) for name, text in named if text]

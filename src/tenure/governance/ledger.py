@@ -18,6 +18,9 @@ from typing import Any
 FREE_TEXTS = frozenset({"text", "applies_when", "avoid", "about", "reason", "note", "section"})
 """Fields of a delta and of its operations that hold what somebody wrote. All others are ids, fixed words and numbers."""
 
+OPERATION_TEXTS = FREE_TEXTS | {"name", "key", "unit", "value", "mark"}
+"""The same for operations alone: of an observation also what it is about and its value. A delta has a `key` of its own, an id."""
+
 FORGOTTEN = "[forgotten]"
 """What stands where a forgotten text was."""
 
@@ -150,7 +153,7 @@ def _through_texts(delta: Mapping[str, Any], change: Callable[[Any], Any]) -> di
     operations = delta.get("operations")
     if isinstance(operations, list | tuple):
         changed["operations"] = [
-            {name: change(value) if name in FREE_TEXTS else value for name, value in operation.items()}
+            {name: change(value) if name in OPERATION_TEXTS else value for name, value in operation.items()}
             if isinstance(operation, Mapping)
             else operation
             for operation in operations

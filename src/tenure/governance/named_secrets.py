@@ -27,8 +27,13 @@ _STEMS: dict[str, tuple[str, ...]] = {
     "cvv": (),
     "cvc": (),
     "otp": (),
+    "tok": (),
+    "psk": (),
 }
 """What names of secrets hold, and how small letters may go on behind it."""
+
+_OF_DIGITS = frozenset({"cvv", "cvc", "otp"})
+_DIGITS = re.compile(r"[0-9]{3}")
 
 _WORD_STEMS = ("senha", "parola", "identified by")
 _FOREIGN = re.compile(
@@ -40,15 +45,16 @@ _NAME_CHARS = string.ascii_letters + string.digits + "_-."
 _NAME_TAIL = string.ascii_letters + string.digits + "_-"
 _TYPED = r"\??:[ \t]?[A-Za-z_][A-Za-z0-9_.\[\]|, ?]{0,40}=[ \t]?(?=\\{0,7}[\"'])"  # password: str = "..."
 _JOINT = r"={1,3}>?|!={1,2}|:=|:{1,2}|\uff1a|=>|->|%3[dD]"
+_YAML = r"(?:[|>][+-]?[ \t]{0,4}\n[ \t]{1,20}|!!?[a-z]{1,20}[ ](?![|>]))?"  # a block, or a tag, before the value
 _PAIRED = r"\\{0,7}[\"'][ \t]{0,4},?\s{0,20}\\{0,7}[\"']?[vV]alue\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}"  # name="password" value="..."
 _LISTED = r"[ \t]{0,4}(?:\n|\\{1,4}n)[ \t]{1,20}value:[ \t]{1,4}"  # - name: DB_PASSWORD\n  value: ...
 _FIRM = re.compile(
     rf"(?:\\{{0,7}}[\"'`]\]?|\*{{2}}|\])?[ \t]{{0,8}}(?:{_TYPED}|{_JOINT})[ \t]{{0,8}}\*{{0,2}}[ \t]?(?:[brufBRUF@]{{1,2}}(?=[\"']))?"
-    rf"|{_PAIRED}|{_LISTED}"
+    rf"{_YAML}|{_PAIRED}|{_LISTED}"
 )
 _LOOSE = re.compile(
-    r"[ \t]{0,3}\|[ \t]{0,8}|\t{1,4}|[ ]{1,8}(?:(?:is|was|to|as|are|becomes|set to|now)[ ]{1,2}(?:now |set to )?)?|[ ]?(?:\u662f|\u4e3a"
-    r"|\u70ba|\u306f|\uff1d)[ ]?"
+    r"[ \t]{0,3}\|[ \t]{0,8}|\t{1,4}|[ ]{1,8}(?:(?:for [\w.@-]{1,40} )?(?:is|was|to|as|are|becomes|set to|now)[ ]{1,2}(?:now |set to )?)?"
+    r"|[ ]?(?:\u662f|\u4e3a|\u70ba|\u306f|\uff1d)[ ]?"
 )
 _QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.){1,1024}+)\"|'((?:[^'\\\n]|\\.){1,1024}+)'|`([^`\n]{1,1024}+)`")
 _ESCAPED = re.compile(r"(\\{1,7}[\"'])((?:(?!\1)[^\n]){1,1024}?)\1")
@@ -74,7 +80,9 @@ def find_named(text: str, image: str, lower: str) -> Iterator[Span]:
         while place >= 0:
             stop = place + len(stem)
             # `keyboard`, `tokens`, `passenger`: most hits end here, so this test decides how fast a text is read.
-            if not text[stop : stop + 1].islower() or lower.startswith(goes_on, stop):
+            if (not text[stop : stop + 1].islower() or lower.startswith(goes_on, stop)) and (
+                stem not in _OF_DIGITS or _DIGITS.search(text, stop, stop + 60) is not None
+            ):
                 found, stop = _beside_name(text, image, place, stop)
                 yield from found
             place = lower.find(stem, stop)
@@ -125,6 +133,9 @@ def _word_before(image: str, start: int) -> str:
     return word[len(word.rstrip(string.ascii_letters)) :]
 
 
+_NEXT_ARGUMENT = re.compile(r"\\{0,7}[\"'],\s{0,8}(?=\\{0,7}[\"'])")  # ["--api-key", "..."]
+
+
 def _value_after(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
     if text.startswith("://", start - 3):
         return  # the login of an address, which has its own rule
@@ -135,8 +146,11 @@ def _value_after(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
         yield from _judge(text, firm.end(), kind, loose=False)
     elif text.startswith("<", start - 1) and text.startswith(">", end):
         yield from _judge(text, end + 1, kind, loose=False)
+    elif option and (listed := _NEXT_ARGUMENT.match(text, end)) is not None:
+        yield from _judge(text, listed.end(), kind, loose=False)
     elif name_end != "pass" and (loose := _LOOSE.match(text, end)) is not None:  # "pass" is a verb as well
-        yield from _judge(text, loose.end(), kind, loose=not option)
+        quoted = kind == "password" and text.startswith(_QUOTES[:2], loose.end())  # as in SQL
+        yield from _judge(text, loose.end(), kind, loose=not option and not quoted)
 
 
 def _judge(text: str, place: int, kind: str, *, loose: bool) -> Iterator[Span]:
@@ -181,7 +195,7 @@ def _closes(value: str) -> bool:
     return value.count(opening) >= value.count(value[-1])
 
 
-_OPEN_HEADER = re.compile(r"\\{0,7}[\"'`]?\]?[ \t]{0,4}(?:[:=]|=>|,)[ \t]{0,4}[bf]?\\{0,7}[\"'`]?")
+_OPEN_HEADER = re.compile(r"\\{0,7}[\"'`]?\]?[ \t]{0,4}(?:[:=]|=>|,)[ \t]{0,4}(?:[bf](?=[\"'\\]))?\\{0,7}[\"'`]?")
 _AWS_SIGNATURE = re.compile(r"AWS4-HMAC-SHA256 [^\n\"]{0,400}?Signature=(?P<v>[0-9a-f]{32,128})")
 
 
@@ -233,6 +247,7 @@ _COMMANDS: dict[str, tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]] = {
     "u": ((("curl", "http"), re.compile(r"[ =]{0,2}" + _LOGIN)),),
     "-": ((("curl", "wget"), re.compile(r"user[ =]" + _LOGIN)),),
     "a": ((("redis-cli",), re.compile(r"[ ]" + _OPERAND)),),
+    "w": ((("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldappasswd"), re.compile(r"[ ]{0,2}" + _OPERAND)),),
 }
 """By the letter of the option: commands one of which must stand before it on the line, and its value."""
 

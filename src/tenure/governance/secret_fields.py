@@ -36,6 +36,8 @@ _HEADS = {
     "cvv": "card-code",
     "cvc": "card-code",
     "otp": "one-time-code",
+    "tok": "token",
+    "psk": "password",
 }
 _KEY_OWNERS = frozenset(
     "api secret access private encryption signing auth master account subscription license storage deploy webhook shared consumer "
@@ -114,12 +116,23 @@ def is_secret(value: str, kind: str, *, literal: bool = True, loose: bool = Fals
 
 
 def _is_token(value: str, *, session: bool, literal: bool, loose: bool) -> bool:
-    if " " in value or is_code(value) or (not literal and _TYPE.match(value) is not None) or (session and _ID.fullmatch(value) is not None):
+    drawn = (
+        literal and len(value) >= 24 and len(set(value) & _SIGNS) >= 3 and all(_has(value))
+    )  # a call holds a bracket, and few other signs
+    if (
+        " " in value
+        or (is_code(value) and not drawn)
+        or (not literal and _TYPE.match(value) is not None)
+        or (session and _ID.fullmatch(value) is not None)
+    ):
         return False
     if len(value) < (16 if loose or session else 8) or is_wordlike(value) or _is_path(value):
         return False
     letters, digits = _has(value)
     return letters and (digits or (len(value) >= 16 and not loose))
+
+
+_SIGNS = frozenset("!@#$%^&*+")
 
 
 def _is_password(value: str, *, literal: bool, loose: bool) -> bool:
@@ -130,7 +143,9 @@ def _is_password(value: str, *, literal: bool, loose: bool) -> bool:
     if len(value) < (6 if loose else 3) or _is_path(value):
         return False
     if is_wordlike(value, units=loose):
-        return not loose and _is_word_with_number(value) and (literal or not value.replace("_", "").isalnum())
+        if loose:  # "the password is Falcon-Tiger-42"
+            return any(c.isupper() for c in value) and any(c in "-_." for c in value) and _is_word_with_number(value)
+        return _is_word_with_number(value) and (literal or not value.replace("_", "").isalnum())
     letters, digits = _has(value)
     return digits if loose and letters else letters or digits
 

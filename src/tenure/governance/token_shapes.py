@@ -68,6 +68,8 @@ _SHAPES: tuple[tuple[str, str, str], ...] = (
         rf"{_SAFE}{{16,255}}",
     ),
     ("api-token", "EAA EZAK EZTK AKCp ATTA secret_", rf"{_ANY}{{40,255}}"),
+    ("api-token", "EAAA", rf"{_SAFE}{{56,255}}"),
+    ("google-key", "APA91b", rf"{_SAFE}{{80,255}}"),
     ("api-token", "pa- sl.", rf"{_SAFE}{{40,255}}"),
     ("api-token", "LTAI", rf"{_ANY}{{12,30}}{_END}"),
     ("api-token", "PMAK-", rf"{_HEX}{{24}}-{_HEX}{{30,255}}"),
@@ -115,6 +117,7 @@ _BASE64_TAIL = re.compile(r"[A-Za-z0-9+/]*+={0,2}")
 # Mailchimp keys and Terraform tokens, which are known by what stands in their middle or at their end.
 _INNER = re.compile(r"(?<![A-Za-z0-9])(?:[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,80})")
 _TELEGRAM = re.compile(r"AA[A-Za-z0-9_-]{31,36}(?![A-Za-z0-9_-])")
+_SENDER = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _AZURE_CLIENT = re.compile(r"[A-Za-z0-9_.-]{3}[0-9]Q~[A-Za-z0-9_.~-]{31,37}")
 _HOOKS = (
     ("hooks.slack.com", re.compile(r"/(?:services|workflows|triggers)/(?P<v>[A-Za-z0-9]+/[A-Za-z0-9/]{8,200})")),
@@ -213,6 +216,11 @@ def _odd_shapes(text: str, start: int, end: int) -> Iterator[Span]:
         digits = len(chunk := text[max(0, start - 13) : start - 1]) - len(chunk.rstrip("0123456789"))
         if 6 <= digits <= 11:
             yield start - 1 - digits, found.end(), "telegram-token"
+    if text.startswith("APA91b", start) and text.startswith(":", start - 1):
+        chunk = text[max(0, start - 16) : start - 1]
+        sender = len(chunk) - len(chunk.rstrip(_SENDER))
+        if 8 <= sender < 16:
+            yield start - 1 - sender, start, "google-key"  # the first part of a Firebase server key
     if text.startswith("1//0", start - 3) and start >= 3:
         yield start - 3, end, "google-key"
     for found in _INNER.finditer(text, start, end):

@@ -16,6 +16,7 @@ from tenure.playbook.lessons import Lesson, lesson_id, normalised, section_name
 from tenure.playbook.likeness import compare
 from tenure.playbook.refine import learned
 from tenure.ports import Reading
+from tenure.roles.taint import UntrustedText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +147,15 @@ def join_known(reading: Reading, operations: Sequence[Operation], *, delta: str,
             told[len(done)] = f"'{there.id}' says it already: {found.likeness.reason}"
             done.append(Tally(there.id, support=0 if again else 1, evidence=operation.evidence))
     return Joined(operations=tuple(done), told=told, absorbed=absorbed, conflicts=tuple(conflicts))
+
+
+def basis_of(operation: Operation, outside: UntrustedText | None) -> str:
+    """Whose words a model's operation is made of: its own, or perhaps those of a stranger in the run.
+
+    The Curator is shown no insight that may be a stranger's, and its words are looked at all the same: it is a model.
+    """
+    said = (getattr(operation, name, None) for name in ("text", "applies_when", "avoid"))
+    return "untrusted" if outside is not None and outside.may_have_written("\n".join(text for text in said if text)) else "model"
 
 
 def _protected(reading: Reading, operation: Operation) -> bool:

@@ -8,10 +8,13 @@ from datetime import datetime
 
 from tenure.governance.redaction import redact, redact_operation
 from tenure.learning.upkeep import raise_bounds
-from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally
+from tenure.playbook.aggregates import Observed, aggregate_id, place_of
+from tenure.playbook.delta import Add, Delta, Observe, Operation, Receipt, Retire, Tally
 from tenure.playbook.foreign import Foreign
 from tenure.playbook.lessons import TALLY_NAMES, Lesson, normalised, section_name, text_digest
 from tenure.playbook.notation import Form, assemble, dumps
+from tenure.playbook.observations import NO_OBSERVATIONS, Observations
+from tenure.playbook.observing import Noted, Shown, note
 from tenure.playbook.records import Record, group_key
 from tenure.playbook.state import Playbook
 from tenure.playbook.wellformed import operation_problem
@@ -69,6 +72,9 @@ def import_delta(reading: Reading, found: Foreign, *, id: str, at: datetime, aut
                 there += 1
                 known[op.id or same.id] = same
                 continue
+        if isinstance(op, Observe) and not operation_problem(op) and _observed(reading, op):
+            there += 1
+            continue
         kept.append(op)
     operations = [_excess(op, known[op.id]) if isinstance(op, Tally) and op.id in known else op for op in kept]
     operations = [op for op in operations if not (isinstance(op, Tally) and op.id in known and not op.tallies)]
@@ -109,6 +115,15 @@ def counted(found: Foreign, delta: Delta, receipts: Sequence[Receipt], there: in
     )
 
 
+def _observed(reading: Reading, op: Observe) -> bool:
+    """Whether an observation stands here, under the id it was exported with or under the one it gets."""
+    if not op.value:
+        return reading.shown(aggregate_id(*place_of(op.section, op.name))) is not None
+    done = note(reading, Delta("0-looked-up", ()), [(0, op)])
+    (new,) = done.observations.values()
+    return any(held is not None and held.said.value[:2] == new.said.value[:2] for held in map(reading.observed, (op.mark, new.id)))
+
+
 def _standing(reading: Reading, op: Add, retired: set[str]) -> Lesson | None:
     """The lesson that already says what an ADD says, in the standing that the file gives it; none if there is none."""
     section = section_name(op.section, op.kind or "strategy")
@@ -146,9 +161,34 @@ def _excess(op: Tally, lesson: Lesson) -> Tally:
 def written(playbook: Playbook, form: Form) -> str:
     """A playbook as text (see `notation.dumps`), once more without secrets: rules may have been added since it was stored."""
     clean = {key: _redacted(record) for key, record in playbook.records.items()}
-    if all(clean[key] is record for key, record in playbook.records.items()):
+    numbers = _redacted_numbers(playbook.observations)
+    if numbers is playbook.observations and all(clean[key] is record for key, record in playbook.records.items()):
         return dumps(playbook, form)
-    return dumps(assemble(clean.values(), dict(playbook.deltas)), form)
+    return dumps(assemble(clean.values(), dict(playbook.deltas), numbers), form)
+
+
+def _redacted_numbers(held: Observations) -> Observations:
+    """Observations without secrets in the texts around them; the very same value if there were none."""
+    everyone: tuple[Observed | Shown, ...] = (*held.by_id.values(), *held.shown.values())
+    texts = {text for one in everyone for text in (one.section, one.name)}
+    for one in held.by_id.values():
+        texts |= {one.key, one.mark, *one.said.value[1:4]}
+    found = _changed({text: text for text in texts})
+    if not found:
+        return held
+
+    def clean(text: str) -> str:
+        return found.get(text, text)
+
+    observations: dict[str, Observed] = {}
+    for one in held.by_id.values():
+        value, unit, origin, author, at = one.said.value
+        said = one.said._replace(value=[value, clean(unit), clean(origin), clean(author), at])
+        texts_of = {name: clean(getattr(one, name)) for name in ("section", "name", "key", "mark")}
+        observations[one.id] = replace(one, said=said, **texts_of)  # type: ignore[arg-type]
+    shown = [replace(one, section=clean(one.section), name=clean(one.name)) for one in held.shown.values()]
+    columns = {aggregate_id(one.section, one.name): one for one in shown}
+    return NO_OBSERVATIONS.put(Noted(observations=observations, shown=columns))
 
 
 def _redacted(record: Record) -> Record:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tenure.errors import UnknownLesson, UnknownVersion
+from tenure.playbook.aggregates import DEFAULT_SHOW, aggregate_id, place_of
 from tenure.playbook.apply import apply
-from tenure.playbook.delta import Add, Delta, Merge, Operation, Pin, Restore, Retire, Tally, Update
+from tenure.playbook.delta import Add, Delta, Merge, Observe, Operation, Pin, Restore, Retire, Revoke, Tally, Update
 from tenure.playbook.lessons import TALLY_NAMES, Lesson, lesson_id, normalised, section_name
 from tenure.playbook.records import is_held_by, root_of, target_of
 from tenure.playbook.state import Playbook
+from tenure.playbook.tables import table_block
 from tenure.playbook.wellformed import storable
 from tenure.ports import Admitted, IdSource, LedgerEntry, Reading, Writing
 
@@ -80,6 +82,51 @@ def find_lesson(reading: Reading, named: str) -> Lesson:
     raise UnknownLesson(named, scope=reading.scope, candidates=tuple(found))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDifference:
+    """How one aggregate differs between two versions.
+
+    Attributes:
+        id: the aggregate.
+        section, name: where it stands and what it is called.
+        before, after: its table as text; empty where nothing counted in it.
+    """
+
+    id: str
+    section: str
+    name: str
+    before: str
+    after: str
+
+
+def compare_tables(before: Playbook, after: Playbook) -> tuple[TableDifference, ...]:
+    """How the aggregates of two versions differ, sorted by section and name."""
+    old, new = ({one.id: one for one in book.aggregates} for book in (before, after))
+    found = [
+        TableDifference(id=one, section=table.section, name=table.name, before=was, after=now)
+        for one, table in {**old, **new}.items()
+        if (was := table_block(old[one]) if one in old else "") != (now := table_block(new[one]) if one in new else "")
+    ]
+    return tuple(sorted(found, key=lambda one: (one.section, one.name)))
+
+
+def blame_aggregate(reading: Reading, aggregate: str) -> tuple[Blame, ...]:
+    """The deltas that touched an aggregate, oldest first. Cost follows the ledger."""
+    found: list[Blame] = []
+    for entry in reading.ledger():
+        mine = tuple(op for op in entry.delta.operations if isinstance(op, Observe | Revoke) and aggregate in _aggregates_of(reading, op))
+        if mine:
+            found.append(Blame(entry=entry, operations=mine))
+    return tuple(found)
+
+
+def _aggregates_of(reading: Reading, op: Observe | Revoke) -> set[str]:
+    if isinstance(op, Observe):
+        return {aggregate_id(*place_of(op.section, op.name))}
+    held = filter(None, map(reading.observed, op.ids))
+    return {aggregate_id(one.section, one.name) for one in held}
+
+
 def compare(before: Playbook, after: Playbook) -> tuple[Difference, ...]:
     """How the lessons of two versions differ, sorted by id."""
     old = {lesson.id: lesson for lesson in before.every_lesson}
@@ -134,6 +181,8 @@ def _named_by(reading: Reading, delta: Delta) -> list[tuple[Operation, list[str]
             ids = [lesson_id(delta.id, section, op.text, count)] + ([op.id] if op.id else [])
         elif isinstance(op, Merge):
             ids = [op.into, *op.ids]
+        elif isinstance(op, Observe | Revoke):
+            continue
         else:
             ids = [op.id]
         named.append((op, [one for one in ids if reading.record(one) is not None]))
@@ -179,6 +228,7 @@ def undo(goal: Playbook, now: Playbook) -> tuple[Operation, ...]:
     for lesson in goal.every_lesson:
         operations.extend(_values(lesson, now))
     operations.extend(_counts(goal, now))
+    operations.extend(_numbers(goal, now))
     return tuple(operations)
 
 
@@ -229,7 +279,7 @@ def _values(lesson: Lesson, now: Playbook) -> list[Operation]:
         found.append(Update(lesson.id, status="held"))
     changed = {
         name: getattr(lesson, name)
-        for name in ("text", "applies_when", "verdict", "kind", "about")
+        for name in ("text", "applies_when", "verdict", "kind", "about", "revision")
         if getattr(lesson, name) != getattr(present, name) or present.id != lesson.id
     }
     if changed:
@@ -247,4 +297,33 @@ def _counts(goal: Playbook, now: Playbook) -> list[Operation]:
             continue
         difference = earlier.tallies - record.tallies
         found.append(Tally(key, **{name: getattr(difference, name) for name in TALLY_NAMES}))
+    return found
+
+
+def _numbers(goal: Playbook, now: Playbook) -> list[Operation]:
+    """Make the observations count as they did: those that came since are revoked, the others read as before."""
+    found: list[Operation] = []
+    since: list[str] = []
+    back: list[str] = []
+    out: list[str] = []
+    for one, held in sorted(now.observations.by_id.items()):
+        earlier = goal.observed(one)
+        if earlier is None:
+            since += [one] if held.counts else []
+            continue
+        if earlier.counts != held.counts:
+            (back if earlier.counts else out).append(one)
+        if earlier.said.value != held.said.value:
+            value, unit, origin, _, at = earlier.said.value
+            found.append(
+                Observe(held.section, held.name, value, unit, held.key, run=held.run, step=held.step, mark=held.mark, origin=origin, at=at)
+            )
+    found += [Revoke(since, reason="it came after the version that was rolled back to")] if since else []
+    found += [Revoke(out, reason="it was revoked at the version that was rolled back to")] if out else []
+    found += [Revoke(back, revoked=False, reason="as before")] if back else []
+    for aggregate, shown in sorted(now.observations.shown.items()):
+        earlier_shown = goal.shown(aggregate)
+        columns = tuple(earlier_shown.register.value) if earlier_shown is not None else DEFAULT_SHOW
+        if columns != tuple(shown.register.value):
+            found.append(Observe(shown.section, shown.name, show=columns))
     return found

@@ -6,21 +6,26 @@ is on disk and the same run learned twice is learned once. Model calls happen be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from tenure.governance.redaction import redact_run
-from tenure.learning.admitting import Proposed, admit_operations, join_known
+from tenure.learning.admitting import Proposed, admit_operations, basis_of, join_known
+from tenure.learning.observing import Recollection
+from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due, renew_prompt
 from tenure.playbook.credit import credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally, Update
+from tenure.playbook.evidence import Observation, TrackRecord, track_record
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
 from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Reading, Store, Usage, Writing
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
 from tenure.roles.signatures import signature
+from tenure.roles.taint import UntrustedText
 from tenure.settings import Settings, read_settings
 
 RELATED_LESSONS = 8
@@ -42,6 +47,7 @@ class Learned:
         revised, retired, promoted: lessons whose text, use or standing changed.
         refined: what refine did right after, one sentence; empty if it was not due.
         conflicts: a sentence for each new lesson that differs in a fact from one that is alike; both stay, for a review.
+        left: a sentence for each used lesson that the run speaks against and that stayed as it is.
         problems: what went wrong on the way (a model's reply that could not be used), a sentence each.
         usage: of the model calls.
         receipts: one per operation of the delta.
@@ -58,6 +64,7 @@ class Learned:
     promoted: int = 0
     refined: str = ""
     conflicts: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     receipts: tuple[Receipt, ...] = ()
@@ -71,6 +78,7 @@ class Summary:
         runs: runs read, skipped ones included.
         successes, failures: among them, as far as known.
         skipped: runs that had been learned before, or could not be.
+        left: why used lessons that runs speak against stayed as they are, the first 20.
         interrupted: whether it was stopped before the last one; what is left can be learned later.
     """
 
@@ -84,6 +92,7 @@ class Summary:
     revised: int = 0
     retired: int = 0
     conflicts: int = 0
+    left: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     interrupted: bool = False
@@ -102,6 +111,7 @@ class Summary:
             revised=self.revised + learned.revised,
             retired=self.retired + learned.retired,
             conflicts=self.conflicts + len(learned.conflicts),
+            left=(*self.left, *learned.left)[:20],
             problems=(*self.problems, *learned.problems)[:20],
             usage=self.usage + learned.usage,
         )
@@ -119,6 +129,7 @@ class Learner:
 
     def __init__(self, store: Store, *, clock: Clock, ids: IdSource, model: LanguageModel | None = None) -> None:
         self._store, self._clock, self._ids, self._model = store, clock, ids, model
+        self._recollection = Recollection()
 
     def close(self) -> None:
         """Release the model's connections, where it has some."""
@@ -151,6 +162,7 @@ class Learner:
             since=since or 0,
             model=self._model,
             rounds=settings.whole("learn.rounds"),
+            revise=lambda tags, model: self._revise(clean, used, tags, model, settings.whole("revise.k")),
             related=lambda query: self._related(clean.scope, query),
             new_id=self._ids.next,
             at=self._clock.now().isoformat(),
@@ -204,10 +216,36 @@ class Learner:
         with self._store.reading(scope) as reading:
             return [hit.lesson for hit in reading.search(text, limit=RELATED_LESSONS) if hit.scope == scope]
 
+    def _revise(self, run: Run, used: Sequence[Lesson], tags: Mapping[str, str], model: LanguageModel | None, most: int) -> Revising:
+        """Revise the lessons that a run used. The store is read, and closed again, before a model is asked."""
+        again = _seen_again(run, used)
+        counts = credit(run, tags=tags, seen_again=again)
+        with self._store.reading(run.scope) as reading:
+            tested = find_tested(reading, run, used, counts, seen_again=again, most=most, recollection=self._recollection) if most else ()
+        revising = revise_tested(tested, run, model=model, new_id=self._ids.next, at=self._clock.now().isoformat())
+        return replace(revising, proposals=(*confirm(used, counts, run), *revising.proposals))
+
+    def _track_records(self, work: Writing, run: Run, touched: Sequence[Lesson], counts: Sequence[Tally]) -> dict[str, TrackRecord]:
+        """What the runs of lessons amount to, this one included, for those that it can move and that misled in some run."""
+        by_id = {count.id: count for count in counts}
+        again = _seen_again(run, touched)
+        found: dict[str, TrackRecord] = {}
+        for lesson in touched:
+            count = by_id.get(lesson.id)
+            if count is None or not (count.harmful or (lesson.status == "provisional" and lesson.tallies.harmful)):
+                continue
+            reliability = 1.0 if lesson.id in again else run.outcome.reliability or 0.0
+            effect: Literal["helped", "misled", "neutral"] = "misled" if count.harmful else "helped" if count.helpful else "neutral"
+            now = Observation(run=run.id, effect=effect, exposure="cited" if count.cited else "shown", reliability=reliability)
+            found[lesson.id] = track_record((now, *self._recollection.observations(work, lesson)))
+        return found
+
     def _write(self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings) -> Learned:
         work.keep_run(run, learned=True)
-        for failed in thought.failed:
+        self._recollection.remember(run)
+        for failed in (*thought.failed, *thought.revising.failed):
             work.keep_failed_reply(failed)
+        problems = (*thought.problems, *thought.revising.problems)
         counts = credit(run, tags=thought.tags, seen_again=_seen_again(run, used))
         admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run")))
         delta_id = self._ids.next(work.newest_delta_id())
@@ -215,7 +253,8 @@ class Learner:
         said = [operation for place, operation in enumerate(joined.operations) if place in joined.told and isinstance(operation, Tally)]
         support = [op for op in joined.operations if isinstance(op, Tally)]
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
-        moves = standing(touched, _summed(counts, support), honest=run.outcome.honest)
+        moved = _summed(counts, support)
+        moves = standing(touched, moved, honest=run.outcome.honest, records=self._track_records(work, run, touched, moved))
         operations: list[Operation] = [*counts, *joined.operations, *moves]
         at = self._clock.now()
         for proposal, reason in admission.held:
@@ -225,7 +264,13 @@ class Learner:
                 )
             )
         if not operations:
-            return Learned(run=run.id, held=len(admission.held), problems=(*thought.problems, *admission.refused), usage=thought.usage)
+            return Learned(
+                run=run.id,
+                held=len(admission.held),
+                left=thought.revising.left,
+                problems=(*problems, *admission.refused),
+                usage=thought.usage,
+            )
         delta = Delta(
             delta_id,
             operations,
@@ -252,11 +297,12 @@ class Learner:
             added=sum(isinstance(op, Add) and receipt.status == "applied" for op, receipt in done),
             merged=sum((isinstance(op, Tally) and op.support > 0) or receipt.status == "merged" for op, receipt in done) + joined.absorbed,
             held=len(admission.held) + sum(receipt.status == "held" for receipt in receipts),
-            revised=sum(isinstance(op, Update) and op.text is not None for op, _ in done),
+            revised=len({op.id for op, _ in done if isinstance(op, Update) and (op.text is not None or op.applies_when is not None)}),
             promoted=sum(isinstance(op, Update) and op.status == "active" for op, _ in done),
             retired=sum(isinstance(op, Retire) for op, _ in done),
             refined=refined,
-            problems=(*thought.problems, *admission.refused),
+            left=thought.revising.left,
+            problems=(*problems, *admission.refused),
             usage=thought.usage,
             receipts=tuple(receipts),
             conflicts=joined.conflicts,
@@ -264,7 +310,31 @@ class Learner:
 
 
 def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:
-    """Operations for what the run teaches, each with whose words it is made of; new lessons are capped."""
+    """Operations for what the run revises and teaches, each with whose words it is made of; new lessons are capped."""
+    learned = list(_plain_proposals(work, run, thought, most))
+    known = {one.operation.id for one in learned if isinstance(one.operation, Update) and one.operation.text is not None}
+    revised: set[str] = set()
+    for proposal in thought.revising.proposals:
+        operation = proposal.operation
+        # An accepted form that this very run showed says more than a revision; and what was changed meanwhile was not revised.
+        if isinstance(operation, Update) and operation.id not in known and _as_it_was(work, thought.revising, operation):
+            revised.add(operation.id)
+            yield proposal
+    yield from learned
+    room = most
+    proposed = thought.curation.operations if thought.curation is not None else ()
+    outside = UntrustedText(run) if proposed else None
+    for operation in proposed:
+        if isinstance(operation, Update) and operation.id in revised:
+            continue  # the revision rests on the source case
+        if isinstance(operation, Add):
+            if room <= 0:
+                continue
+            room -= 1
+        yield Proposed(operation=_from(operation, run), basis=basis_of(operation, outside), author=thought.author)
+
+
+def _plain_proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:
     room = most
     for insight in thought.plain.insights:
         curation = curate_plain(replace(thought.plain, insights=(insight,)), work.about, status="provisional")
@@ -274,13 +344,15 @@ def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable
                     continue
                 room -= 1
             yield Proposed(operation=_from(operation, run), basis=insight.basis, author=thought.plain.author)
-    room = most
-    for operation in thought.curation.operations if thought.curation is not None else ():
-        if isinstance(operation, Add):
-            if room <= 0:
-                continue
-            room -= 1
-        yield Proposed(operation=_from(operation, run), basis="model", author=thought.author)
+
+
+def _as_it_was(work: Writing, revising: Revising, operation: Update) -> bool:
+    """Whether the lesson still reads as it did when it was revised."""
+    lesson = work.lesson(operation.id)
+    if lesson is None or not lesson.live:
+        return False
+    before = revising.before.get(operation.id)
+    return before is None or (lesson.text, lesson.applies_when) == before
 
 
 def _from(operation: Operation, run: Run) -> Operation:

@@ -20,6 +20,7 @@ from tenure.learning.cases import (
     whole_cases,
 )
 from tenure.learning.embedding import Question
+from tenure.learning.tables import FIGURES_SHARE, FIGURES_TOKENS, tables_for
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Lesson, short_ids
 from tenure.playbook.render import (
@@ -34,6 +35,7 @@ from tenure.playbook.render import (
     lesson_tokens,
 )
 from tenure.playbook.run import vote_of
+from tenure.playbook.tables import Tables
 from tenure.ports import Hit, Nearest, Reading, TokenCounter
 from tenure.ranking import Estimate, choose_apart, likeness_of_bits, words
 
@@ -114,7 +116,7 @@ class Context:
         tokens: its size, as `counted_by` counts.
         lessons: ids of the lessons in it, in order.
         cases: ids of the runs in it, in order.
-        parts: tokens of `core`, `tail`, `recall` and `cases`.
+        parts: tokens of `core`, `tail`, `recall` and `cases`, and of `figures` where the scope has some.
         why: one entry per lesson.
         why_cases: one entry per run.
         left_out: lessons that may matter for the task too and are not shown: there was no room, or a lesson shown says much the same.
@@ -175,17 +177,23 @@ def recall(
     candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
     ids = short_ids([*shown, *candidates])
     room = budget - counted(text)
+    tables = tables_for(reading, task, min(int(budget * FIGURES_SHARE), FIGURES_TOKENS, room))
+    room -= counted(tables.text)
     whole, cases = _cases(reading, outlook, room, at, counted) if budget >= SMALL_BUDGET else (NO_CASES, NO_CASES)
     chosen = _choose_recalled(list(candidates.values()), outlook, ids, room - cases.tokens - counted(_heading(text)) - 1, at, counted)
     recalled = _for_this_task(chosen, ids, text)
     if whole.shown and counted(recalled) + whole.tokens <= room:
         cases = whole
-    told = redact(text + recalled + cases.text).text
-    while counted(told) > budget and (chosen or cases.shown):
+    # Figures change with every observation: they stand behind all that a prefix cache can keep.
+    told = redact(text + recalled + tables.text + cases.text).text
+    while counted(told) > budget and (chosen or cases.shown or tables.ids):
         # Together, texts can have a few tokens more than apart.
-        chosen, cases = (chosen[:-1], cases) if chosen else (chosen, NO_CASES)
+        if chosen:
+            chosen = chosen[:-1]
+        else:
+            cases, tables = (NO_CASES, tables) if cases.shown else (cases, Tables())
         recalled = _for_this_task(chosen, ids, text)
-        told = redact(text + recalled + cases.text).text
+        told = redact(text + recalled + tables.text + cases.text).text
     lessons = {**lessons, **candidates}
     tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
     parts = {lesson_id: "tail" if lesson_id in tail else "core" for lesson_id in (stable.ids if stable is not None else ())}
@@ -200,7 +208,8 @@ def recall(
             "tail": stable.tail_tokens if stable is not None else 0,
             "recall": counted(recalled),
             "cases": cases.tokens,
-        },
+        }
+        | ({"figures": counted(tables.text)} if tables.ids else {}),
         why=tuple(_why(lessons[lesson_id], part, outlook, at) for lesson_id, part in parts.items()),
         why_cases=cases.shown,
         left_out=len(candidates) - len(chosen),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tenure.errors import MalformedReply, ModelError, SpendCapReached
 from tenure.governance.redaction import redact
+from tenure.learning.revising import Revising
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
 from tenure.ports import FailedReply, LanguageModel, Metered, Prompt, Reply, Usage
@@ -24,6 +25,7 @@ class Thought:
         plain: by plain code; curated inside the transaction, against the playbook as it is then.
         model: by the model; none without one, or if its reply could not be used.
         curation: the model's proposals; none where there are none.
+        revising: what came of revising the lessons that the run used.
         failed: replies that could not be used, to be kept.
         problems: a sentence for each thing that went wrong.
         usage: of the model calls.
@@ -32,6 +34,7 @@ class Thought:
     plain: Reflection
     model: Reflection | None = None
     curation: Curation | None = None
+    revising: Revising = field(default_factory=Revising)
     failed: tuple[FailedReply, ...] = ()
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
@@ -44,8 +47,7 @@ class Thought:
     @property
     def tags(self) -> dict[str, str]:
         """What each used lesson did, by id; the model's word where there is one."""
-        reflections = (self.plain,) if self.model is None else (self.plain, self.model)
-        return {tag.id: tag.tag for reflection in reflections for tag in reflection.tags}
+        return _tags(self.plain) if self.model is None else _tags(self.plain, self.model)
 
 
 def think(
@@ -56,11 +58,12 @@ def think(
     since: int,
     model: LanguageModel | None,
     rounds: int,
+    revise: Callable[[Mapping[str, str], LanguageModel | None], Revising],
     related: Callable[[str], Sequence[Lesson]],
     new_id: Callable[[], str],
     at: str,
 ) -> Thought:
-    """Reflect on a run.
+    """Reflect on a run, revise the lessons it used, and curate what it teaches beside the revised ones.
 
     Args:
         run: already redacted.
@@ -69,13 +72,14 @@ def think(
         since: steps that were learned from before.
         model: none works without one.
         rounds: refinement rounds of the model's reflection.
+        revise: revises the used lessons, given what each is said to have done, by id, and the model that is asked.
         related: lessons that hold words of a text, for the Curator.
         new_id: names a failed reply.
         at: the present moment, ISO 8601.
     """
     plain = extract(run, earlier=earlier, since=since)
     if model is None:
-        return Thought(plain=plain)
+        return Thought(plain=plain, revising=revise(_tags(plain), None))
     counted = _Counted(model.for_run(run.id) if isinstance(model, Metered) else model)
 
     def failed(purpose: str, reason: str, reply: str = "") -> Thought:
@@ -87,24 +91,32 @@ def think(
     try:
         reflection = reflect_with(counted, run, used, rounds=rounds)
     except MalformedReply as exc:
-        return failed("reflect", exc.reason, exc.reply)
+        return replace(failed("reflect", exc.reason, exc.reply), revising=revise(_tags(plain), None))
     except SpendCapReached as exc:
-        return failed("reflect", str(exc))
+        return replace(failed("reflect", str(exc)), revising=revise(_tags(plain), None))
     except ModelError as exc:
-        return failed("reflect", str(exc))
+        return replace(failed("reflect", str(exc)), revising=revise(_tags(plain), None))
     # A later round that could not be read ends the refinement; what it said is kept all the same.
     lost: tuple[FailedReply, ...] = ()
     if reflection.failed_reply:
         lost = failed("reflect", "a refinement round could not be read", reflection.failed_reply).failed
+    revising = revise(_tags(plain, reflection), counted)
     if not reflection.insights:
-        return Thought(plain=plain, model=reflection, failed=lost, usage=counted.usage)
+        return Thought(plain=plain, model=reflection, revising=revising, failed=lost, usage=counted.usage)
+    # What is new is written last, beside the revised lessons, so that it complements them.
+    revised = {lesson.id: lesson for lesson in revising.lessons}
+    others = [lesson for lesson in related(_said(reflection.insights)) if lesson.id not in revised]
     try:
-        curation = curate_with(counted, reflection, related(_said(reflection.insights)))
+        curation = curate_with(counted, reflection, [*revised.values(), *others])
     except ModelError as exc:
-        return replace(failed("curate", str(exc)), model=reflection)
+        return replace(failed("curate", str(exc)), model=reflection, revising=revising)
     if curation.failed_reply is not None:
-        return replace(failed("curate", curation.failure, curation.failed_reply), model=reflection, curation=curation)
-    return Thought(plain=plain, model=reflection, curation=curation, failed=lost, usage=counted.usage)
+        return replace(failed("curate", curation.failure, curation.failed_reply), model=reflection, curation=curation, revising=revising)
+    return Thought(plain=plain, model=reflection, curation=curation, revising=revising, failed=lost, usage=counted.usage)
+
+
+def _tags(*reflections: Reflection) -> dict[str, str]:
+    return {tag.id: tag.tag for reflection in reflections for tag in reflection.tags}
 
 
 def _said(insights: Sequence[Insight]) -> str:

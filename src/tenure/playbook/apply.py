@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 
-from tenure.playbook.delta import Add, Delta, Merge, Operation, Pin, Receipt, Restore, Retire, Tally, Update
+from tenure.playbook.delta import Add, Delta, Merge, Observe, Operation, Pin, Receipt, Restore, Retire, Revoke, Tally, Update
 from tenure.playbook.lessons import Evidence, Tallies, lesson_id, normalised, section_name, text_digest
+from tenure.playbook.observing import NOTHING_NOTED, Noted, State, note
 from tenure.playbook.records import (
     Admission,
     Claim,
@@ -47,6 +48,7 @@ class Change:
         records: the records that changed, whole, by key.
         groups: the groups of equal texts that changed.
         pointers: for ids whose set of pointing records changed, the new set.
+        noted: what it changes of observations.
         effective: whether the delta becomes part of the state.
     """
 
@@ -54,11 +56,12 @@ class Change:
     records: Mapping[str, Record] = field(default_factory=dict[str, Record])
     groups: Mapping[str, tuple[Member, ...]] = field(default_factory=dict[str, tuple[Member, ...]])
     pointers: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    noted: Noted = NOTHING_NOTED
 
     @property
     def effective(self) -> bool:
-        """Whether the delta becomes part of the state: it wrote at least one record."""
-        return bool(self.records)
+        """Whether the delta becomes part of the state: it wrote at least one record, or changed an aggregate."""
+        return bool(self.records or self.noted.observations or self.noted.shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +97,12 @@ def apply(playbook: Playbook, delta: Delta) -> Applied:
         pointers=playbook.pointers.update(change.pointers),
         deltas=playbook.deltas.insert(delta.id, delta.key or ""),
         keys=playbook.keys.insert(delta.key, delta.id) if delta.key else playbook.keys,
+        observations=playbook.observations.put(change.noted),
     )
     return Applied(after, change.receipts)
 
 
-def fold_in(view: View, delta: Delta) -> Change:
+def fold_in(view: State, delta: Delta) -> Change:
     """What a delta does to a state that can be looked up record by record.
 
     `apply` uses it on a playbook in memory, a store on rows it fetches as they are asked for.
@@ -110,16 +114,20 @@ def fold_in(view: View, delta: Delta) -> Change:
     problems = [operation_problem(op) for op in delta.operations]
     adds = [(i, op) for i, op in enumerate(delta.operations) if isinstance(op, Add) and not problems[i]]
     work.admit(adds)
+    numbers = [(i, op) for i, op in enumerate(delta.operations) if isinstance(op, Observe | Revoke) and not problems[i]]
+    noted = note(view, delta, numbers) if numbers else NOTHING_NOTED
     receipts: list[Receipt | None] = []
-    for op, problem in zip(delta.operations, problems, strict=True):
+    for place, (op, problem) in enumerate(zip(delta.operations, problems, strict=True)):
         if problem:
             receipts.append(Receipt("skipped", problem, named_id(op)))
+        elif isinstance(op, Observe | Revoke):
+            receipts.append(noted.receipts[place])
         elif isinstance(op, Add):
             receipts.append(None)
         else:
             receipts.append(work.write(op))
     final = [r if r is not None else work.add_receipt(i) for i, r in enumerate(receipts)]
-    return Change(receipts=tuple(final), records=work.records, groups=work.groups, pointers=work.pointers)
+    return Change(receipts=tuple(final), records=work.records, groups=work.groups, pointers=work.pointers, noted=noted)
 
 
 def _refusal(view: View, delta: Delta) -> str:
@@ -247,7 +255,7 @@ class _Work:
         """Carry out an operation that is not an ADD."""
         if isinstance(op, Merge):
             return self._merge(op)
-        assert not isinstance(op, Add)
+        assert not isinstance(op, Add | Observe | Revoke)
         key = self._own_names.get(op.id, op.id)
         record = self.record(key)
         if record is None:
@@ -324,7 +332,7 @@ def _writes(op: Update | Retire | Restore | Pin | Tally) -> dict[str, tuple[int,
         return _standing(op.status, _BY_RESTORE)
     assert isinstance(op, Update)
     values: dict[str, tuple[int, object]] = {}
-    for name in ("text", "applies_when", "verdict", "kind", "about"):
+    for name in ("text", "applies_when", "verdict", "kind", "about", "revision"):
         value = getattr(op, name)
         if value is not None:
             values[name] = (_BY_UPDATE, value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tenure.playbook.delta import Operation, Retire, Tally, Update
-from tenure.playbook.evidence import usefulness
+from tenure.playbook.evidence import DEMOTE_AT, PROMOTE_BELOW, RETIRE_AT, TrackRecord, usefulness
 from tenure.playbook.lessons import Lesson, Tallies
 from tenure.playbook.run import Outcome, Run
 
@@ -71,19 +71,23 @@ def _verdict(cited: bool, shown: bool, tag: str | None, seen_again: bool | None,
     return "helpful" if outcome.success else "harmful"
 
 
-def standing(lessons: Iterable[Lesson], counts: Sequence[Tally], *, honest: bool) -> tuple[Operation, ...]:
+def standing(
+    lessons: Iterable[Lesson], counts: Sequence[Tally], *, honest: bool, records: Mapping[str, TrackRecord] | None = None
+) -> tuple[Operation, ...]:
     """Promotions and retirements that new counts call for.
 
     Args:
         lessons: the lessons counted for, as they stand before.
         counts: what is being added.
         honest: whether the run's outcome came from outside the model; without that nothing is promoted.
+        records: by lesson id, what its runs amount to, this one included; a lesson without one is judged by its counts.
 
     Returns:
-        `active` for a provisional lesson that two runs support or that is proven; retirement for
-        one that is known to mislead (three harmful runs or more, interval below one half), unless
-        it is pinned or a person wrote it.
+        `active` for a provisional lesson that two runs support or that is proven, unless it is in doubt; `provisional`
+        for an active one that fell into doubt; retirement for one that is known to mislead (three harmful runs or
+        more and interval below one half, or doubt beyond noise). What is pinned or a person wrote is left alone.
     """
+    records = records or {}
     added = {count.id: count.tallies for count in counts}
     found: list[Operation] = []
     for lesson in lessons:
@@ -91,10 +95,17 @@ def standing(lessons: Iterable[Lesson], counts: Sequence[Tally], *, honest: bool
         posterior = usefulness(after)
         if lesson.status == "provisional" and honest and added.get(lesson.id):
             gained = added[lesson.id].support or added[lesson.id].helpful
-            if gained and (after.support >= SUPPORT_TO_PROMOTE or posterior.proven):
+            doubted = lesson.id in records and records[lesson.id].doubt > PROMOTE_BELOW
+            if gained and not doubted and (after.support >= SUPPORT_TO_PROMOTE or posterior.proven):
                 found.append(Update(lesson.id, status="active"))
         protected = lesson.pinned or lesson.author.startswith(("person", "import"))
         misled = added.get(lesson.id, Tallies()).harmful > 0
-        if misled and after.harmful >= 3 and posterior.upper < 0.5 and not protected and lesson.live:
-            found.append(Retire(lesson.id, f"misled in {after.harmful} runs, helped in {after.helpful}"))
+        if not misled or protected or not lesson.live:
+            continue
+        doubt = records[lesson.id].doubt if lesson.id in records else 0.0
+        if after.harmful >= 3 and (posterior.upper < 0.5 or doubt >= RETIRE_AT):
+            lately = f"; lately it misled {doubt:.0f} times more than it helped" if posterior.upper >= 0.5 else ""
+            found.append(Retire(lesson.id, f"misled in {after.harmful} runs, helped in {after.helpful}{lately}"))
+        elif lesson.status == "active" and doubt >= DEMOTE_AT:
+            found.append(Update(lesson.id, status="provisional"))
     return tuple(found)

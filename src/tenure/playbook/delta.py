@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from tenure.playbook.aggregates import exact
 from tenure.playbook.lessons import Evidence, Tallies
 
 Cause = Literal["run", "review", "refine", "import", "rollback", "hand"]
@@ -57,7 +58,7 @@ class Update:
         applies_when: an empty text removes the conditions.
         status: `active` promotes, `provisional` demotes, `held` takes it out of use until a review.
         verdict: see `Lesson`.
-        kind, about: see `Lesson`.
+        kind, about, revision: see `Lesson`.
         evidence: further places it rests on.
     """
 
@@ -69,6 +70,7 @@ class Update:
     kind: str | None = None
     about: str | None = None
     evidence: tuple[Evidence, ...] = ()
+    revision: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,71 @@ class Pin:
     pinned: bool = True
 
 
-Operation = Add | Update | Tally | Merge | Retire | Restore | Pin
+@dataclass(frozen=True, slots=True)
+class Observe:
+    """A number for an aggregate, or, without a value, the columns an aggregate shows.
+
+    The same section, name, key, run, step and mark are one observation, however often it is told; the
+    latest delta's value counts.
+
+    Attributes:
+        section: where the aggregate stands; empty takes `figures`.
+        name: of the aggregate.
+        value: an exact decimal: a text such as `1200.50`, or a number; empty only with `show`.
+        unit: of the value; values of different units never meet in one row.
+        key: the row; empty for an aggregate without keys.
+        show: the columns, such as `count`, `mean`, `last 3`; empty leaves them.
+        run, step: where it was observed.
+        mark: a name for this observation, so that a later one corrects it; empty takes value and unit, and
+            outside of runs each telling counts.
+        origin: name of the origin it came from.
+        at: when it was observed, ISO 8601; empty takes the delta's time.
+    """
+
+    section: str
+    name: str
+    value: str = ""
+    unit: str = ""
+    key: str = ""
+    show: tuple[str, ...] = ()
+    run: str = ""
+    step: int = -1
+    mark: str = ""
+    origin: str = ""
+    at: str = ""
+
+    def __post_init__(self) -> None:
+        given: object = self.value
+        if given != "":
+            # What is no number stays as it is: `apply` says so in a receipt.
+            try:
+                object.__setattr__(self, "value", exact(given))
+            except ValueError:
+                object.__setattr__(self, "value", given if isinstance(given, str) else repr(given))
+
+
+@dataclass(frozen=True, slots=True)
+class Revoke:
+    """Take observations out of their aggregates, or put them back. They stay, and every figure is worked out anew.
+
+    Attributes:
+        ids: the observations.
+        revoked: false puts them back.
+        reason: why.
+    """
+
+    ids: Sequence[str]
+    revoked: bool = True
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.ids, str):
+            object.__setattr__(self, "ids", (self.ids,))
+        elif isinstance(self.ids, Iterable):
+            object.__setattr__(self, "ids", tuple(self.ids))
+
+
+Operation = Add | Update | Tally | Merge | Retire | Restore | Pin | Observe | Revoke
 
 OPERATIONS: dict[str, type[Operation]] = {
     "ADD": Add,
@@ -170,6 +236,8 @@ OPERATIONS: dict[str, type[Operation]] = {
     "RETIRE": Retire,
     "RESTORE": Restore,
     "PIN": Pin,
+    "OBSERVE": Observe,
+    "REVOKE": Revoke,
 }
 """The operations by the name they have in files and replies."""
 

@@ -19,6 +19,7 @@ from tenure.playbook.delta import Add, Operation, Pin, Retire, Tally, Update
 from tenure.playbook.exchange import read_exchange, unread_lines
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.notation import loads
+from tenure.playbook.observations import observing_operations
 from tenure.playbook.operations_json import operation_from_json
 from tenure.playbook.rule_lists import read_rule_lists
 
@@ -101,7 +102,7 @@ def lesson_operations(lesson: Lesson) -> list[Operation]:
     if lesson.status == "retired":
         found.append(Retire(lesson.id, "retired where it was imported from"))
     if lesson.verdict:
-        found.append(Update(lesson.id, verdict=lesson.verdict))
+        found.append(Update(lesson.id, verdict=lesson.verdict, revision=lesson.revision or None))
     if lesson.pinned:
         found.append(Pin(lesson.id))
     return found
@@ -115,8 +116,9 @@ def _read_json(text: str) -> Foreign:
     if isinstance(held, list):
         held = {"operations": held}
     if "tenure" in held:
-        lessons = loads(text).every_lesson
-        return Foreign(form="playbook", operations=tuple(op for lesson in lessons for op in lesson_operations(lesson)))
+        book = loads(text)
+        lessons = tuple(op for lesson in book.every_lesson for op in lesson_operations(lesson))
+        return Foreign(form="playbook", operations=(*lessons, *observing_operations(book.observations)))
     if isinstance(held.get("operations"), list):
         return _collect("operations", "operation", (operation_from_json(entry) for entry in held["operations"]))
     if any(isinstance(held.get(name), list) for name in ("new_entries", "update_entries", "delete_entries")):

@@ -112,6 +112,7 @@ class Lesson:
         origin: name of the origin its text came from.
         author: who proposed it: `person:NAME`, `extractive`, `model:NAME`, `import:FILE`.
         verdict: last verdict of a revision: `confirmed`, `too general`, `outdated`, or empty.
+        revision: what is recorded of it, as `revision.Revision.to_text` writes it; empty if there was none.
         created, updated: ISO 8601 of the deltas that wrote it; empty if those had no time.
         pinned: whether refine must leave it alone.
         merged: ids of lessons that were merged into this one.
@@ -132,6 +133,7 @@ class Lesson:
     origin: str = ""
     author: str = ""
     verdict: str = ""
+    revision: str = ""
     created: str = ""
     updated: str = ""
     pinned: bool = False

@@ -20,6 +20,7 @@ from tenure.playbook.apply import apply
 from tenure.playbook.delta import Delta
 from tenure.playbook.exchange import read_exchange, unread_lines, write_exchange
 from tenure.playbook.lessons import TALLY_NAMES, Evidence, Tallies
+from tenure.playbook.observations import NO_OBSERVATIONS, Observations, observations_from_json, observations_to_json
 from tenure.playbook.records import Admission, Claim, Member, Place, Record, Register, Stamp
 from tenure.playbook.state import Playbook
 from tenure.playbook.wellformed import storable
@@ -46,7 +47,8 @@ def dumps(playbook: Playbook, form: Form = "json") -> str:
     records = ",\n".join(record_to_json(playbook.records[key]) for key in sorted(playbook.records))
     held = _compact({key: playbook.deltas[key] for key in sorted(playbook.deltas)})
     inner = f"\n{records}\n" if records else ""
-    return f'{{"tenure":"{FORMAT}","deltas":{held},"records":[{inner}]}}\n'
+    numbers = observations_to_json(playbook.observations)
+    return f'{{"tenure":"{FORMAT}","deltas":{held},"records":[{inner}]{numbers}}}\n'
 
 
 def loads(text: str) -> Playbook:
@@ -67,9 +69,11 @@ def loads(text: str) -> Playbook:
     if not isinstance(held, dict) or held.get("tenure") != FORMAT:
         raise UnreadableInput(f"This JSON is not a playbook of format {FORMAT}. To read other forms use: tenure import FILE")
     try:
-        playbook = assemble((_checked(record_from_json(entry)) for entry in held["records"]), _checked_deltas(held["deltas"]))
-        _ = playbook.every_lesson
-    except (KeyError, TypeError, ValueError, AttributeError, LookupError) as exc:
+        numbers = observations_from_json(held)
+        records = (_checked(record_from_json(entry)) for entry in held["records"])
+        playbook = assemble(records, _checked_deltas(held["deltas"]), numbers)
+        _ = playbook.every_lesson, playbook.aggregates
+    except (KeyError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as exc:
         raise UnreadableInput(f"This playbook is damaged: {type(exc).__name__}: {exc}") from exc
     return playbook
 
@@ -92,7 +96,7 @@ def _from_exchange(text: str) -> Playbook:
     return applied.playbook
 
 
-def assemble(records: Iterable[Record], deltas: Mapping[str, str]) -> Playbook:
+def assemble(records: Iterable[Record], deltas: Mapping[str, str], observations: Observations = NO_OBSERVATIONS) -> Playbook:
     """A playbook from its records and the ids (with keys) of its deltas; the indexes are worked out."""
     by_key: dict[str, Record] = {}
     groups: defaultdict[str, list[Member]] = defaultdict(list)
@@ -110,6 +114,7 @@ def assemble(records: Iterable[Record], deltas: Mapping[str, str]) -> Playbook:
         pointers=HashTrieMap({key: frozenset(sources) for key, sources in pointers.items()}),
         deltas=HashTrieMap(dict(deltas)),
         keys=HashTrieMap({key: delta for delta, key in deltas.items() if key}),
+        observations=observations,
     )
 
 

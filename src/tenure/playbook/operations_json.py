@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from decimal import Decimal
 from typing import Any
 
-from tenure.playbook.delta import OPERATION_NAMES, OPERATIONS, Add, Merge, Operation, Pin, Restore, Retire, Tally, Update
+from tenure.playbook.delta import OPERATION_NAMES, OPERATIONS, Add, Merge, Observe, Operation, Pin, Restore, Retire, Revoke, Tally, Update
 from tenure.playbook.lessons import TALLY_NAMES, Evidence
 
 _NAME_ALIASES: Mapping[str, str] = {"DELETE": "RETIRE", "REMOVE": "RETIRE"}
@@ -33,11 +34,13 @@ _REQUIRED: Mapping[type[Operation], tuple[str, ...]] = {
     Retire: ("id",),
     Restore: ("id",),
     Pin: ("id",),
+    Observe: ("name",),
+    Revoke: ("ids",),
 }
 
 _OPTIONAL: Mapping[type[Operation], frozenset[str]] = {
     Add: frozenset({"id", "kind"}),
-    Update: frozenset({"text", "applies_when", "status", "verdict", "kind", "about"}),
+    Update: frozenset({"text", "applies_when", "status", "verdict", "kind", "about", "revision"}),
     Merge: frozenset({"text"}),
 }
 """Fields whose value can be none, so that null stands for itself."""
@@ -106,7 +109,7 @@ def _read(kind: type[Operation], obj: Mapping[str, object]) -> Operation | str:
     missing = [name for name in _REQUIRED[kind] if name not in found]
     if missing:
         return f"its field '{missing[0]}' is missing"
-    if kind is Add:
+    if kind in (Add, Observe):
         found.setdefault("section", "")
     return kind(**found)
 
@@ -126,9 +129,13 @@ def _problem(name: str, value: object) -> str:
     """What is wrong with the type of a field's value, or an empty text."""
     if name in TALLY_NAMES:
         return "" if isinstance(value, int) and not isinstance(value, bool) else f"is {_told(value)}, not a whole number"
-    if name in ("unmerge", "pinned"):
+    if name == "value" and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return ""
+    if name == "step":
+        return "" if isinstance(value, int) and not isinstance(value, bool) else f"is {_told(value)}, not a whole number"
+    if name in ("unmerge", "pinned", "revoked"):
         return "" if isinstance(value, bool) else f"is {_told(value)}, not true or false"
-    if name in ("ids", "tool_order"):
+    if name in ("ids", "tool_order", "show"):
         wrong = [one for one in value if not isinstance(one, str)] if isinstance(value, list | tuple) else [value]
         return "" if not wrong else f"is not a list of texts: it has {_told(wrong[0])}"
     if name == "evidence":
@@ -178,7 +185,7 @@ def _told(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
+    if isinstance(value, int | float | Decimal):
         return "a number"
     if isinstance(value, str):
         return f"the text {value[:40]!r}"

@@ -93,7 +93,7 @@ class Record:
         claims: records imported under this name, by delta id.
         registers: `text`, `proposed` (a text that was added held; read where no `text` was
             written), `applies_when`, `life` (live, held, retired), `proven`, `pinned`, `pointer`,
-            `verdict`, `kind`, `about`, `retired_because`. Treated as immutable.
+            `verdict`, `revision`, `kind`, `about`, `retired_because`. Treated as immutable.
         tallies: sums; may be negative while an undone count is still to arrive.
         evidence: the earliest places, `EVIDENCE_KEPT` at most, sorted.
     """
@@ -355,6 +355,7 @@ def _compose(
         origin=first.origin,
         author=first.author,
         verdict=value("verdict", ""),
+        revision=value("revision", ""),
         created=first.at,
         updated=newest.at if newest is not None else first.at,
         pinned=bool(value("pinned", False)),

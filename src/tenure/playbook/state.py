@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 
 from rpds import HashTrieMap
 
+from tenure.playbook.aggregates import Aggregate, Observed
 from tenure.playbook.lessons import Lesson
+from tenure.playbook.observations import NO_OBSERVATIONS, Observations
+from tenure.playbook.observing import Shown
 from tenure.playbook.records import Member, Record, read_lesson, root_of
 
 _NO_RECORDS: HashTrieMap[str, Record] = HashTrieMap()
@@ -33,6 +36,7 @@ class Playbook:
     pointers: HashTrieMap[str, frozenset[str]] = field(default=_NO_POINTING, compare=False)
     deltas: HashTrieMap[str, str] = _NO_DELTAS
     keys: HashTrieMap[str, str] = field(default=_NO_DELTAS, compare=False)
+    observations: Observations = NO_OBSERVATIONS
     _read: list[tuple[Lesson, ...]] = field(default_factory=list[tuple[Lesson, ...]], compare=False)
 
     @property
@@ -81,6 +85,23 @@ class Playbook:
     def key_owner(self, key: str) -> str | None:
         """Id of the delta that holds this delta key, or none."""
         return self.keys.get(key)
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        """The tables of numbers and inventories, sorted by section and name. Worked out once per value, O(observations)."""
+        return self.observations.aggregates
+
+    def observed(self, observation: str) -> Observed | None:
+        """What was written under the id of an observation (see `observing.Observing`)."""
+        return self.observations.by_id.get(observation)
+
+    def shown(self, aggregate: str) -> Shown | None:
+        """Which columns an aggregate shows (see `observing.Observing`)."""
+        return self.observations.shown.get(aggregate)
+
+    def other_unit(self, aggregate: str, unit: str) -> str | None:
+        """A unit other than this one that counts in an aggregate (see `observing.Observing`)."""
+        return min((one for one in self.observations.units.get(aggregate, ()) if one != unit), default=None)
 
     def __len__(self) -> int:
         return len(self.lessons)

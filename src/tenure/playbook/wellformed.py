@@ -11,15 +11,17 @@ from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
 
-from tenure.playbook.delta import OPERATION_NAMES, Add, Delta, Merge, Tally, Update
+from tenure.playbook.aggregates import KEY_LENGTH, NAME_LENGTH, UNIT_LENGTH, column, exact, moment
+from tenure.playbook.delta import OPERATION_NAMES, Add, Delta, Merge, Observe, Revoke, Tally, Update
 from tenure.playbook.lessons import KINDS, MOST_COUNTED, STATUSES, TALLY_NAMES, Evidence
 
 _TEXTS = frozenset(
-    {"section", "text", "id", "applies_when", "kind", "status", "avoid", "about", "origin", "author", "verdict", "reason", "into"}
+    "section text id applies_when kind status avoid about origin author verdict revision reason into".split()
+    + "name value unit key run mark at".split()
 )
 _OPTIONAL: Mapping[type, frozenset[str]] = {
     Add: frozenset({"id", "kind"}),
-    Update: frozenset({"text", "applies_when", "status", "verdict", "kind", "about"}),
+    Update: frozenset({"text", "applies_when", "status", "verdict", "kind", "about", "revision"}),
     Merge: frozenset({"text"}),
 }
 _FIELDS: Mapping[type, tuple[tuple[str, object], ...]] = {
@@ -86,15 +88,15 @@ def _type_problem(op: object) -> str:
                     return f"its {name} holds half a character (a lone surrogate), which no file can store"
             elif value is not None or name not in optional:
                 return f"its {name} is {type(value).__name__}, not a text"
-        elif name in TALLY_NAMES:
+        elif name in TALLY_NAMES or name == "step":
             if not isinstance(value, int) or isinstance(value, bool):
                 return f"its {name} is {type(value).__name__}, not a whole number"
             if abs(value) > MOST_COUNTED:
                 return f"its {name} is beyond {MOST_COUNTED}, more than can be counted"
-        elif name in ("unmerge", "pinned"):
+        elif name in ("unmerge", "pinned", "revoked"):
             if not isinstance(value, bool):
                 return f"its {name} is {type(value).__name__}, not true or false"
-        elif name in ("ids", "tool_order"):
+        elif name in ("ids", "tool_order", "show"):
             if not (isinstance(value, tuple | list) and all(map(_is_text, value))):
                 return f"its {name} is not a list of texts"
         elif name == "evidence" and not (isinstance(value, tuple | list) and all(map(_is_place, value))):
@@ -114,7 +116,31 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MOST_COUNTED
 
 
+def _observe_problem(op: Observe) -> str:
+    if not op.name.strip():
+        return "it names no aggregate; give its 'name'"
+    for name, most in (("name", NAME_LENGTH), ("section", NAME_LENGTH), ("key", KEY_LENGTH), ("unit", UNIT_LENGTH), ("mark", KEY_LENGTH)):
+        if len(getattr(op, name)) > most:
+            return f"its {name} is longer than {most} characters"
+    if not op.value and not op.show:
+        return "nothing observed; give a 'value', or 'show' for the columns"
+    if op.at and not moment(op.at):
+        return f"its at {op.at[:40]!r} is not a time; write ISO 8601, such as 2026-03-15T09:30:00+00:00"
+    try:
+        for one in op.show:
+            column(one)
+        if op.value:
+            exact(op.value)
+    except ValueError as exc:
+        return str(exc)
+    return ""
+
+
 def _value_problem(op: object) -> str:
+    if isinstance(op, Observe):
+        return _observe_problem(op)
+    if isinstance(op, Revoke):
+        return "" if op.ids else "no observation is named; give their 'ids'"
     text = getattr(op, "text", None)
     if text is not None and not text.strip():
         return "empty text"

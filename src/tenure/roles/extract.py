@@ -7,6 +7,7 @@ argument names, masked error texts, short values, and a person's own sentences.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tenure.playbook.run import Run
 from tenure.roles.actions import Action, actions_of
@@ -14,6 +15,7 @@ from tenure.roles.contrast import learn_from_contrast, learn_from_sequences
 from tenure.roles.corrections import learn_from_person
 from tenure.roles.reflection import Insight, Reflection
 from tenure.roles.signatures import mask, signature
+from tenure.roles.taint import is_directive
 from tenure.roles.tool_errors import learn_from_errors
 
 __all__ = ["extract", "mask", "signature"]
@@ -45,9 +47,17 @@ def extract(run: Run, *, earlier: Sequence[Run] = (), since: int = 0) -> Reflect
     )
     return Reflection(
         run=run.id,
-        insights=tuple(insight for insight in insights if _last_step(run, insight) >= since),
+        insights=tuple(_with_basis(run, insight) for insight in insights if _last_step(run, insight) >= since),
         root_cause=_root_cause(run, actions),
     )
+
+
+def _with_basis(run: Run, insight: Insight) -> Insight:
+    """An insight as untrusted, if an error that it quotes tells what to do beyond the call: then it passes on an instruction."""
+    if insight.basis != "structure":
+        return insight
+    errors = {run.steps[place.step].error for place in insight.evidence if place.run == run.id and 0 <= place.step < len(run.steps)}
+    return replace(insight, basis="untrusted") if any(error and is_directive(error) for error in errors) else insight
 
 
 def _last_step(run: Run, insight: Insight) -> int:

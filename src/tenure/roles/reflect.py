@@ -215,7 +215,7 @@ class _Reader:
             tool_order=tuple(order) if len(order) > 1 else (),
         )
         instruction = "\n".join((found.text, found.applies_when, found.avoid))
-        return replace(found, basis="untrusted" if self.untrusted.is_repeated_in(instruction) else "model")
+        return replace(found, basis="untrusted" if self.untrusted.may_have_written(instruction) else "model")
 
     def _place(self, index: int) -> Evidence:
         return Evidence(run=self.run.id, step=index, role="error" if self.run.steps[index].error else "source")

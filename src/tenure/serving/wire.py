@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tenure.playbook.delta import Receipt
+from tenure.playbook.delta import Operation, Receipt
+from tenure.playbook.evidence import TrackRecord
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.operations_json import operation_to_json
+from tenure.playbook.revision import read_revision
 from tenure.ports import HeldChange, LedgerEntry, Usage
 
 if TYPE_CHECKING:
@@ -18,8 +20,21 @@ if TYPE_CHECKING:
 
 
 def lesson_json(lesson: Lesson) -> dict[str, Any]:
-    """A lesson with all its fields; tallies and evidence are objects."""
-    return asdict(lesson)
+    """A lesson with all its fields; tallies, evidence and revision are objects, a revision that never was is null."""
+    revision = read_revision(lesson.revision)
+    return {**asdict(lesson), "revision": asdict(revision) if revision is not None else None}
+
+
+def track_record_json(record: TrackRecord) -> dict[str, Any]:
+    """What the newest runs of a lesson amount to; counts and shares as in `evidence.TrackRecord`."""
+    return asdict(record)
+
+
+def operation_json(operation: Operation) -> dict[str, Any]:
+    """An operation as `tenure apply` reads it, but that the record of a revision is an object."""
+    found = operation_to_json(operation)
+    revision = read_revision(found["revision"]) if "revision" in found else None
+    return {**found, "revision": asdict(revision)} if revision is not None else found
 
 
 def receipt_json(receipt: Receipt, op: str) -> dict[str, Any]:
@@ -32,7 +47,7 @@ def held_json(change: HeldChange, number: int) -> dict[str, Any]:
     return {
         "number": number,
         "id": change.id,
-        "operation": operation_to_json(change.operation),
+        "operation": operation_json(change.operation),
         "reason": change.reason,
         "author": change.author,
         "run": change.run,
@@ -53,7 +68,7 @@ def entry_json(entry: LedgerEntry) -> dict[str, Any]:
         "cause": delta.cause,
         "at": delta.time,
         "note": delta.note,
-        "operations": [operation_to_json(operation) for operation in delta.operations],
+        "operations": [operation_json(operation) for operation in delta.operations],
         "writer": entry.writer,
         "digest": entry.digest,
     }
@@ -71,7 +86,7 @@ def difference_json(difference: Difference) -> dict[str, Any]:
 
 def blame_json(blame: Blame) -> dict[str, Any]:
     """A delta that touched a lesson, with those of its operations that did."""
-    return {**entry_json(blame.entry), "operations": [operation_to_json(operation) for operation in blame.operations]}
+    return {**entry_json(blame.entry), "operations": [operation_json(operation) for operation in blame.operations]}
 
 
 def context_json(context: Context) -> dict[str, Any]:
@@ -116,6 +131,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "retired": summary.retired,
         "conflicts": summary.conflicts,
         "interrupted": summary.interrupted,
+        "left": list(summary.left),
         "problems": list(summary.problems),
         "usage": usage_json(summary.usage),
     }

@@ -39,6 +39,7 @@ from tenure.ports import (
     VectorKind,
 )
 from tenure.stores.codec import with_core
+from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
 from tenure.stores.scopes import check_scope, parents
@@ -129,7 +130,7 @@ class _Contents:
 _NOTHING = _Contents()
 
 
-class InMemoryReading:
+class InMemoryReading(FiguresInMemory):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
     def __init__(self, scope: str, everything: HashTrieMap[str, _Contents]) -> None:
@@ -141,6 +142,14 @@ class InMemoryReading:
     def scope(self) -> str:
         """The scope."""
         return self._scope
+
+    @property
+    def _book(self) -> Playbook:
+        return self._now.playbook
+
+    @property
+    def _books_above(self) -> list[tuple[str, Playbook]]:
+        return [(scope, contents.playbook) for scope, contents in self._above]
 
     # -- records: the view that the algebra works on ----------------------------------------------
 

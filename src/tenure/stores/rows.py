@@ -209,6 +209,48 @@ spending = _scoped(
     PrimaryKeyConstraint("tenant", "scope", "day"),
 )
 
+observations = _scoped(
+    "observations",
+    Column("id", Text, nullable=False),
+    Column("aggregate", Text, nullable=False),
+    Column("unit", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("counts", Boolean, nullable=False),  # false once it is revoked
+    Column("amount", Text, nullable=False),  # its value, as text that sorts as numbers do
+    Column("moment", Text, nullable=False),  # UTC, empty if unknown; with delta, step and id the order of `last`
+    Column("delta_id", Text, nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("step", Integer, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "id"),
+    # The running order of the values of a row: the least, the greatest and the middle are read off it.
+    Index("ix_observations_amount", "tenant", "scope", "aggregate", "unit", "key", "counts", "amount"),
+    Index("ix_observations_last", "tenant", "scope", "aggregate", "unit", "key", "counts", "moment", "delta_id", "step", "id"),
+    Index("ix_observations_run", "tenant", "scope", "run_id"),
+    Index("ix_observations_origin", "tenant", "scope", "origin"),
+)
+
+aggregates = _scoped(
+    "aggregates",
+    Column("id", Text, nullable=False),
+    Column("section", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("shown", Text, nullable=False),  # columns as JSON; empty if none were named
+    PrimaryKeyConstraint("tenant", "scope", "id"),
+)
+
+sums = _scoped(
+    "sums",
+    Column("aggregate", Text, nullable=False),
+    Column("unit", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("count", Integer, nullable=False),  # observations that count; rows without any are removed
+    Column("total", Text, nullable=False),  # their exact sum
+    PrimaryKeyConstraint("tenant", "scope", "aggregate", "unit", "key"),
+    Index("ix_sums_count", "tenant", "scope", "aggregate", text("count DESC"), "key", "unit"),
+)
+
 vectors = Table(
     "vectors",
     metadata,

@@ -21,10 +21,11 @@ from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.ports import CaseHit, FailedReply, HeldChange, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
-from tenure.stores import codec, rows, sql_vectors
+from tenure.stores import codec, rows, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect, Searchable
 from tenure.stores.prepared import fetch, fetch_among
 from tenure.stores.scopes import parents, tenant
+from tenure.stores.sql_figures import SqlFigures
 from tenure.stores.weighing import Weighed
 
 LIVE = ("provisional", "active")
@@ -38,7 +39,7 @@ def portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
 
 
-class SqlReading:
+class SqlReading(SqlFigures):
     """Reads one scope over an open connection (see `ports.Reading`)."""
 
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
@@ -328,7 +329,9 @@ class SqlReading:
         r, d = rows.records, rows.ledger
         records = (record_from_json(body) for body in self._connection.execute(select(r.c.body).where(self._mine(r))).scalars())
         deltas = self._connection.execute(select(d.c.delta_id, d.c.delta_key).where(self._mine(d)))
-        return assemble(records, {delta_id: key or "" for delta_id, key in deltas})
+        return assemble(
+            records, {delta_id: key or "" for delta_id, key in deltas}, sql_observations.everything(self._connection, self._wall)
+        )
 
     # -- the ledger --------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from tenure.governance import ledger as chain
 from tenure.playbook.apply import fold_in
-from tenure.playbook.delta import Add, Delta, Merge
+from tenure.playbook.delta import Add, Delta, Merge, Observe, Revoke
 from tenure.playbook.effects import lessons_after
 from tenure.playbook.lessons import Lesson, lesson_id, section_name, text_digest
 from tenure.playbook.notation import record_to_json
@@ -22,7 +22,7 @@ from tenure.playbook.render import Core, lesson_tokens
 from tenure.playbook.run import Run
 from tenure.playbook.wellformed import operation_problem
 from tenure.ports import Admitted, Embedded, FailedReply, HeldChange
-from tenure.stores import codec, rows, sql_vectors
+from tenure.stores import codec, rows, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.prepared import change, fetch, fetch_among, put
@@ -109,6 +109,8 @@ class SqlWriting(SqlReading):
         self._groups.update(done.groups)
         self._pointing.update(done.pointers)
         self._put_lessons(lessons)
+        if done.noted.observations or done.noted.shown:
+            sql_observations.put_noted(self._connection, self._wall, done.noted)
         return Admitted(receipts=done.receipts, version=self._append(replace(delta, scope=self._scope)))
 
     def _put_records(self, changed: Mapping[str, Record]) -> None:
@@ -388,7 +390,7 @@ def _named_in(delta: Delta) -> tuple[set[str], set[str]]:
     keys: set[str] = set()
     groups: set[str] = set()
     for op in delta.operations:
-        if operation_problem(op):
+        if isinstance(op, Observe | Revoke) or operation_problem(op):
             continue
         if isinstance(op, Add):
             section = section_name(op.section, op.kind or "strategy")

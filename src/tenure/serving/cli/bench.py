@@ -94,6 +94,11 @@ def run(
         str | None,
         typer.Option("--embedder", metavar="NAME", help="Search by meaning with it; none for keywords alone. Else the one installed."),
     ] = None,
+    params: Annotated[
+        str | None, typer.Option("--params", metavar="FILE", help="Other parameters of a made-up world, as a JSON object (drift).")
+    ] = None,
+    records: Annotated[int | None, typer.Option("--records", metavar="N", min=0, help="Records an attacker plants (poison).")] = None,
+    names: Annotated[int | None, typer.Option("--names", metavar="K", min=1, help="Names the attacker uses (poison).")] = None,
 ) -> int:
     """Run a measurement. Nothing is written to your database."""
     from tenure.evaluation.benches import Asked
@@ -106,6 +111,12 @@ def run(
         raise UserError(f"Bench '{name}' needs {bench.data}: {bench.command}")
     if path is not None and not os.path.isdir(path) and bench.takes_folder:
         raise UserError(f"'{data}' is a file. Bench '{name}' needs {bench.data}: {bench.command}")
+    given = {
+        "embedder": embedder,
+        "params": str(existing([params])[0]) if params is not None else None,
+        "records": records,
+        "names": names,
+    }
     with request.terminal.progress("Measuring", 100) as bar:
         found = bench.run(
             Asked(
@@ -115,7 +126,7 @@ def run(
                 seed=seed,
                 sizes=_sizes(sizes),
                 out=Path(out) if out is not None else None,
-                params={"embedder": embedder} if embedder is not None else {},
+                params={name: str(value) for name, value in given.items() if value is not None},
                 tell=_telling(bar),
             )
         )

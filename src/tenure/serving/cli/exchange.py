@@ -126,7 +126,7 @@ def export(
         else:
             terminal.text(text)
         return OK
-    size = _replace_file(target, text)
+    size = replace_file(target, text)
     if request.as_json:
         terminal.document({"form": chosen, "lessons": lessons, "file": str(target), "bytes": size, "scope": book.scope})
     else:
@@ -161,7 +161,7 @@ def _show_imported(request: Request, imported: Imported, name: str, form: str, *
         terminal.say(f"This is version {imported.version}. See it: {request.command('show')}   Undo it: {undo}")
 
 
-def _replace_file(target: Path, text: str) -> int:
+def replace_file(target: Path, text: str) -> int:
     """Write a file so that readers see the old one or the new one, whole; gives its size in bytes."""
     import tempfile
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import UserError
-from tenure.serving.cli import completion
+from tenure.serving.cli import completion, figures
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, counted, local_time, one_line
 from tenure.serving.cli.request import OK, Request, person
 from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
-    from tenure.learning.history import Blame, Difference
+    from tenure.learning.history import Blame, Difference, TableDifference
     from tenure.playbook.delta import Delta, Operation
     from tenure.ports import LedgerEntry, Reading
 
@@ -38,6 +38,8 @@ _VERBS = {
     "RETIRE": ("retired", "retired"),
     "RESTORE": ("restored", "restored"),
     "PIN": ("pin", "pins"),
+    "OBSERVE": ("observation", "observations"),
+    "REVOKE": ("revocation", "revocations"),
 }
 
 
@@ -101,21 +103,26 @@ def diff(
     after: Annotated[str | None, typer.Argument(metavar="B", help="Likewise; without it, now.", show_default=False)] = None,
 ) -> int:
     """Show how lessons differ between two versions."""
-    from tenure.learning.history import compare, find_version
+    from tenure.learning.history import compare, compare_tables, find_version
 
     terminal = request.terminal
     _refuse_options(before, after)
     with request.reading() as book, book.store.reading(book.scope) as reading:
         first = find_version(reading, before)
         last = find_version(reading, after) if after is not None else reading.version()
-        found = compare(reading.playbook(first), reading.playbook(last))
+        books = (reading.playbook(first), reading.playbook(last))
+        found, numbers = compare(*books), compare_tables(*books)
     if request.as_json:
         from tenure.serving.wire import difference_json
 
-        terminal.document({"before": first, "after": last, "differences": [difference_json(one) for one in found], "scope": book.scope})
+        said = {"before": first, "after": last, "differences": [difference_json(one) for one in found], "scope": book.scope}
+        terminal.document(said | figures.differences_json(numbers))
         return OK
     _show_differences(request, found)
-    if not found:
+    figures.show_differences(terminal, numbers)
+    if not found and numbers:
+        terminal.say(f"From version {first} to version {last}: {counted(len(numbers), 'table')} changed.")
+    elif not found:
         terminal.say(f"Versions {first} and {last} read the same.")
     else:
         terminal.say(f"From version {first} to version {last}: {_tally(found)}.")
@@ -144,6 +151,9 @@ def blame(
 
     terminal = request.terminal
     with request.reading() as book, book.store.reading(book.scope) as reading:
+        table = figures.find_table(reading, id)
+        if table is not None:
+            return figures.show_blame(request, reading, table, _touch)
         lesson = find_lesson(reading, id)
         found = touched(reading, lesson.id)
     words = text_by_version(lesson.text, found)
@@ -191,8 +201,8 @@ def rollback(
     with request.writing() as book:
         with book.store.reading(book.scope) as reading:
             goal, newest = find_version(reading, version), reading.version()
-            found = _undone(reading, goal, book.ids.next(reading.newest_delta_id()))
-        if not found:
+            found, numbers = _undone(reading, goal, book.ids.next(reading.newest_delta_id()))
+        if not found and not numbers:
             if request.as_json:
                 terminal.document({"version": None, "to": goal, "from": newest, "differences": [], "scope": book.scope})
             else:
@@ -200,7 +210,8 @@ def rollback(
             return OK
         if not (yes or request.as_json):
             _show_differences(request, found)
-            if not terminal.confirm(f"Go back from version {newest} to version {goal}: {_tally(found)}?"):
+            figures.show_differences(terminal, numbers)
+            if not terminal.confirm(f"Go back from version {newest} to version {goal}: {_tally(found, numbers)}?"):
                 terminal.say("Nothing was changed.")
                 return OK
         admitted = book.rollback(goal, author=person())
@@ -208,21 +219,23 @@ def rollback(
         from tenure.serving.wire import difference_json
 
         differences = [difference_json(one) for one in found]
-        terminal.document({"version": admitted.version, "to": goal, "from": newest, "differences": differences, "scope": book.scope})
+        said = {"version": admitted.version, "to": goal, "from": newest, "differences": differences, "scope": book.scope}
+        terminal.document(said | figures.differences_json(numbers))
     else:
-        terminal.say(f"Went back to version {goal}: {_tally(found)}.")
+        terminal.say(f"Went back to version {goal}: {_tally(found, numbers)}.")
         terminal.say(f"This is version {admitted.version}. Undo it: {request.command(f'rollback {newest}')}")
     return OK
 
 
-def _undone(reading: Reading, goal: int, id: str) -> tuple[Difference, ...]:
+def _undone(reading: Reading, goal: int, id: str) -> tuple[tuple[Difference, ...], tuple[TableDifference, ...]]:
     """What going back to a version would change; nothing is written."""
-    from tenure.learning.history import compare, undo
+    from tenure.learning.history import compare, compare_tables, undo
     from tenure.playbook.apply import apply
     from tenure.playbook.delta import Delta
 
     now = reading.playbook()
-    return compare(now, apply(now, Delta(id, undo(reading.playbook(goal), now))).playbook)
+    after = apply(now, Delta(id, undo(reading.playbook(goal), now))).playbook
+    return compare(now, after), compare_tables(now, after)
 
 
 def _refuse_options(*given: str | None) -> None:
@@ -282,9 +295,10 @@ def _texts(one: Difference) -> Cell:
     return pieces
 
 
-def _tally(found: Sequence[Difference]) -> str:
+def _tally(found: Sequence[Difference], numbers: Sequence[TableDifference] = ()) -> str:
     counts = Counter(one.change for one in found)
-    return ", ".join(f"{counts[change]:,} {change}" for change in _MARKS if counts[change])
+    tables = [f"{counted(len(numbers), 'table')} changed"] if numbers else []
+    return ", ".join([*(f"{counts[change]:,} {change}" for change in _MARKS if counts[change]), *tables])
 
 
 def _touch(one: Blame) -> Sequence[Cell]:
@@ -306,8 +320,10 @@ def _why(delta: Delta) -> str:
 
 def _told(operation: Operation) -> str:
     """An operation in one line."""
-    from tenure.playbook.delta import OPERATION_NAMES, Add, Merge, Retire, Tally, Update
+    from tenure.playbook.delta import OPERATION_NAMES, Add, Merge, Observe, Retire, Revoke, Tally, Update
     from tenure.playbook.lessons import TALLY_NAMES
+    from tenure.playbook.revision import read_revision
+    from tenure.serving.cli.tables import revision_told
 
     name = OPERATION_NAMES[type(operation)]
     if isinstance(operation, Add):
@@ -319,6 +335,8 @@ def _told(operation: Operation) -> str:
             for field in ("applies_when", "status", "verdict")
             if getattr(operation, field) is not None
         ]
+        revision = read_revision(operation.revision) if operation.revision is not None else None
+        parts += [revision_told(revision)] if revision is not None else []
         return f"{name} {'; '.join(parts)}"
     if isinstance(operation, Tally):
         counts = [f"{getattr(operation, field):+d} {field}" for field in TALLY_NAMES if getattr(operation, field)]
@@ -327,4 +345,6 @@ def _told(operation: Operation) -> str:
         return f"{name} {', '.join(operation.ids)} into {operation.into}"
     if isinstance(operation, Retire):
         return f"{name} {operation.reason}".rstrip()
+    if isinstance(operation, Observe | Revoke):
+        return figures.told(operation)
     return name

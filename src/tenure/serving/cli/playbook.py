@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tenure.errors import UnreadableInput, UserError
-from tenure.serving.cli import completion
+from tenure.serving.cli import completion, figures
 from tenure.serving.cli.contrast import contrasted
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, Terminal, counted, one_line
@@ -18,6 +19,8 @@ from tenure.serving.cli.request import IN_PART, OK, Request, person, read_text
 from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from tenure.playbook.delta import Merge, Operation, Receipt
     from tenure.playbook.lessons import Lesson
     from tenure.playbook.refine import Plan
@@ -75,10 +78,13 @@ def show(
     wanted = _statuses(status)
     with request.reading() as book, book.store.reading(book.scope) as reading:
         if id is not None:
-            return _show_one(request, reading, id)
+            table = figures.find_table(reading, id)
+            return figures.show_one(request, reading, table) if table is not None else _show_one(request, reading, id, book.clock.now())
         kept = list(reading.lessons(live=not (everything or wanted - {"provisional", "active"})))
+        tables = [] if wanted else list(reading.aggregates())
         if section is not None:
-            kept = _in_section(kept, section)
+            tables = [one for one in tables if one.section.casefold() == section.strip().casefold()]
+            kept = _in_section(kept, section) if not tables else [one for one in kept if one.section == tables[0].section]
         if wanted:
             kept = [lesson for lesson in kept if lesson.status in wanted]
         counts, inherited = reading.counts(), Counter(scope for scope, _ in reading.inherited())
@@ -86,9 +92,12 @@ def show(
     if request.as_json:
         from tenure.serving.wire import counts_json, lessons_json
 
-        terminal.document({"lessons": lessons_json(kept), "scope": scope, "counts": counts_json(counts), "inherited": dict(inherited)})
+        said = {"lessons": lessons_json(kept), "scope": scope, "counts": counts_json(counts), "inherited": dict(inherited)}
+        terminal.document(said | figures.tables_json(tables))
         return OK
-    _show_many(request, kept, scope, counts, narrowed=bool(section or wanted), everything=everything)
+    if kept or not tables:
+        _show_many(request, kept, scope, counts, narrowed=bool(section or wanted), everything=everything)
+    figures.show_tables(request, tables)
     for parent, number in inherited.items():
         terminal.say(f"{counted(number, 'lesson')} more from {parent}: tenure show --scope {parent}")
     return OK
@@ -176,19 +185,22 @@ def _in_section(lessons: Sequence[Lesson], section: str) -> list[Lesson]:
     return found
 
 
-def _show_one(request: Request, reading: Reading, named: str) -> int:
+def _show_one(request: Request, reading: Reading, named: str, at: datetime) -> int:
     from tenure.learning.history import find_lesson
+    from tenure.learning.observing import observations
+    from tenure.playbook.evidence import track_record
 
     lesson = find_lesson(reading, named)
+    record = track_record(observations(reading, lesson), at=at)
     if request.as_json:
-        from tenure.serving.wire import lessons_json
+        from tenure.serving.wire import lessons_json, track_record_json
 
-        request.terminal.document({"lessons": lessons_json([lesson]), "scope": reading.scope})
+        request.terminal.document({"lessons": lessons_json([lesson]), "scope": reading.scope, "track_record": track_record_json(record)})
         return OK
     from tenure.serving.cli.tables import lesson_page
 
     runs = list(dict.fromkeys(place.run for place in lesson.evidence))
-    lesson_page(request.terminal, lesson, [(run, reading.run(run)) for run in runs])
+    lesson_page(request.terminal, lesson, [(run, reading.run(run)) for run in runs], record)
     request.terminal.say(f"\nWho wrote it, and when: {request.command(f'blame {lesson.id}')}")
     return OK
 
@@ -215,7 +227,7 @@ def _show_many(request: Request, lessons: Sequence[Lesson], scope: str, counts: 
 
 def _operations_in(text: str, name: str) -> list[object]:
     try:
-        held = json.loads(text)
+        held = json.loads(text, parse_float=Decimal)  # a number keeps all its digits
     except RecursionError as exc:
         raise UnreadableInput(f"{name} is nested too deeply to be operations.") from exc
     except ValueError as exc:

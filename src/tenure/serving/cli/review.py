@@ -9,6 +9,7 @@ import typer
 
 from tenure.errors import UserError
 from tenure.serving.cli.contrast import contrasted
+from tenure.serving.cli.figures import told
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, Terminal, counted, local_time, one_line
 from tenure.serving.cli.request import OK, Request, person
@@ -223,9 +224,11 @@ def _show_change(terminal: Terminal, reading: Reading, change: HeldChange) -> No
 
 def _told(operation: Operation) -> str:
     """What an operation would do, in one line."""
-    from tenure.playbook.delta import OPERATION_NAMES, Add, Merge
+    from tenure.playbook.delta import OPERATION_NAMES, Add, Merge, Observe, Revoke
 
     name = OPERATION_NAMES[type(operation)]
+    if isinstance(operation, Observe | Revoke):
+        return told(operation)
     if isinstance(operation, Add):
         return f"{name} to {one_line(operation.section or 'its section', 40)}: {one_line(operation.text, 200)}"
     if isinstance(operation, Merge):

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tenure.playbook.lessons import Evidence, Lesson, Tallies, short_ids
+from tenure.playbook.revision import Revision, read_revision
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, Terminal, counted, local_time, one_line
 
 if TYPE_CHECKING:
+    from tenure.playbook.evidence import TrackRecord
     from tenure.playbook.run import Run
 
 STATUS_STYLES = {"active": "green", "provisional": "yellow", "held": "red", "retired": "dim"}
@@ -66,13 +68,14 @@ def said(lesson: Lesson) -> list[tuple[str, str]]:
     return parts
 
 
-def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Run | None]]) -> None:
+def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Run | None]], record: TrackRecord | None = None) -> None:
     """Print everything about one lesson.
 
     Args:
         terminal: where to.
         lesson: the lesson.
         runs: the kept run behind each id of a run in its evidence.
+        record: what its newest runs amount to; none leaves it out.
     """
     facts: list[tuple[str, Cell]] = [
         ("id", lesson.id),
@@ -87,6 +90,7 @@ def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Ru
         ("order of tools", ", ".join(lesson.tool_order)),
         ("about", lesson.about),
         ("verdict", lesson.verdict),
+        ("revision", revision_told(revision) if (revision := read_revision(lesson.revision)) is not None else ""),
         ("author", lesson.author),
         ("origin", lesson.origin),
         ("created", local_time(lesson.created)),
@@ -95,6 +99,8 @@ def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Ru
     ]
     facts += [(name, value) for name, value in optional if value]
     facts.append(("counts", tallied(lesson.tallies) or "none yet"))
+    if record is not None and (record.support or record.contradictions):
+        facts.append(("lately", recorded(record)))
     terminal.facts(facts)
     if lesson.evidence:
         terminal.text("\n")
@@ -127,6 +133,36 @@ def tallied(tallies: Tallies) -> str:
         ("withheld", "held back in {}"),
     )
     return ", ".join(text.format(counted(getattr(tallies, name), "run")) for name, text in words if getattr(tallies, name))
+
+
+def recorded(record: TrackRecord) -> str:
+    """What the newest runs of a lesson amount to, in words."""
+    useful = record.usefulness
+    parts = [
+        f"{counted(record.support, 'run')} for it, {record.contradictions:,} against",
+        f"after fading {record.helpful:.1f} to {record.harmful:.1f}",
+        f"helps in {useful.mean:.0%} ({useful.lower:.0%} to {useful.upper:.0%})",
+        f"would have been right in {record.would_have_been_right:,} without it" if record.would_have_been_right else "",
+        f"doubt {record.doubt:.1f}" if record.doubt else "",
+        f"last seen {local_time(record.last_seen)}" if record.last_seen else "",
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def revision_told(revision: Revision) -> str:
+    """What is recorded of a revision, in one line."""
+    checked = revision.author != "code" and revision.verdict != "confirmed"
+    parts = [
+        f"{revision.verdict} by {revision.author or 'nobody named'}",
+        f"tested by run {one_line(revision.run, 40)}" if revision.run else "",
+        f"source run {one_line(revision.source, 40)}" if revision.source else "",
+        f"grounded {revision.grounded:.0%}, leaked {revision.leaked:.0%}" if checked else "",
+        counted(revision.hypotheses, "hypothesis", "hypotheses") if revision.hypotheses else "",
+        f"{counted(revision.dropped, 'statement')} dropped" if revision.dropped else "",
+        f"basis: {one_line(revision.basis, 200)}" if revision.basis else "",
+        *(one_line(check, 200) for check in revision.checks),
+    ]
+    return "; ".join(part for part in parts if part)
 
 
 def _at(run: Run | None, place: int) -> str:

@@ -1,0 +1,176 @@
+"""The poison bench: what planted records do to an agent that does what its memory says.
+
+The agent is transparent: it tags an entity with what the most similar kept cases were tagged with, one vote a case. So this
+measures a memory, not a model. Part of the file is kept as true cases, the rest is asked. One attacker, a single principal
+and channel, inserts copies of the cases of a common tag with a wrong one; names are documents under that root.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tenure.errors import UnreadableInput, UserError
+from tenure.playbook.origins import Root, one_vote_each
+from tenure.playbook.run import Origin, Outcome, Run, Task
+from tenure.ports import CaseHit, Reading, Store
+
+VOTES = 5
+"""Cases that vote on a tag."""
+
+AROUND = 8
+"""Words on each side of an entity that describe it."""
+
+KEPT_SHARE = 0.25
+"""Share of the entities that are kept as true cases; the others are asked."""
+
+SCOPE = "local/bench"
+OWNER = Origin(principal="local", channel="label")
+ATTACKER: Root = ("mallory", "web")
+
+_QUESTION = re.compile(r"^\d+\. What is best tag for entity \"(?P<entity>.*?)\" in sentence: \"(?P<sentence>.*)\"\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """One entity with its tag.
+
+    Attributes:
+        words: the words around it.
+        tag: the right one.
+    """
+
+    words: str
+    tag: str
+
+
+def run_poison(data: Path, *, records: int = 100, names: int = 1, seed: int = 0) -> dict[str, Any]:
+    """Measure what an attacker's records do, with one vote per untrusted origin and without.
+
+    Args:
+        data: FiNER questions as JSON lines with `context` and `target`.
+        records: how many the attacker inserts.
+        names: under how many names.
+        seed: of the division into kept and asked.
+
+    Raises:
+        UserError: a number is out of range.
+        UnreadableInput: the file holds no such questions.
+    """
+    if records < 0 or names < 1:
+        raise UserError(f"records = {records}, names = {names}: records are 0 or more, names 1 or more.")
+    began = time.process_time()
+    entities = read_entities(data)
+    Random(f"poison:{seed}").shuffle(entities)
+    border = max(1, round(KEPT_SHARE * len(entities)))
+    kept, asked = entities[:border], entities[border:]
+    (common, _), (wrong, _) = Counter(one.tag for one in kept).most_common(2)
+    planted = [one for one in kept if one.tag == common]
+    true = [_run(f"true-{place}", one, one.tag, OWNER) for place, one in enumerate(kept)]
+    lies = [_run(f"lie-{place}", planted[place % len(planted)], wrong, _name(place % names)) for place in range(records)]
+    clean = _ask(true, asked)
+    arms = {
+        "clean": clean,
+        "poisoned": _ask([*true, *lies], asked),
+        "undefended": _ask([*true, *lies], asked, defended=False),
+        "after_revoke": _ask([*true, *lies], asked, revoked=(ATTACKER,)),
+    }
+    figures: dict[str, Any] = {}
+    for arm, tags in arms.items():
+        figures[f"accuracy_{arm}"] = _share(tag == one.tag for tag, one in zip(tags, asked, strict=True))
+        figures[f"hijack_{arm}"] = _share(tag == wrong for tag, one in zip(tags, asked, strict=True) if one.tag == common)
+    return {
+        **figures,
+        "kept": len(kept),
+        "asked": len(asked),
+        "targets": sum(one.tag == common for one in asked),
+        "records": records,
+        "names": names,
+        "tag": common,
+        "wrong_tag": wrong,
+        "seconds": round(time.process_time() - began, 1),
+    }
+
+
+def read_entities(data: Path) -> list[Entity]:
+    """The entities of a file of FiNER questions, in their order.
+
+    Raises:
+        UnreadableInput: it holds too few of them.
+    """
+    found: list[Entity] = []
+    for line in data.read_text(encoding="utf-8").splitlines():
+        try:
+            held = json.loads(line)
+            questions = list(_QUESTION.finditer(held["context"]))
+            tags = [tag.strip() for tag in held["target"].split(",")]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if len(questions) == len(tags):
+            found += [Entity(words=_around(one["sentence"], one["entity"]), tag=tag) for one, tag in zip(questions, tags, strict=True)]
+    if len(found) < 20 or len({one.tag for one in found}) < 2:
+        raise UnreadableInput(f"{data} holds {len(found)} entities with tags; the poison bench needs 20 or more, of FiNER's form.")
+    return found
+
+
+def _around(sentence: str, entity: str) -> str:
+    before, found, after = sentence.partition(entity)
+    return " ".join((*before.split()[-AROUND:], *after.split()[:AROUND])) if found else sentence
+
+
+def _name(place: int) -> Origin:
+    return Origin(principal=ATTACKER[0], channel=ATTACKER[1], document=f"name-{place}", trusted=False)
+
+
+def _run(run_id: str, entity: Entity, tag: str, origin: Origin) -> Run:
+    return Run(id=run_id, task=Task(text=entity.words), outcome=Outcome(success=True, signal="label", expected=tag), origin=origin)
+
+
+def _ask(runs: Sequence[Run], asked: Sequence[Entity], *, defended: bool = True, revoked: Collection[Root] = ()) -> list[str]:
+    """The tag of each entity, by a memory of these runs."""
+    from tenure.stores.in_memory import InMemoryStore
+
+    store: Store = InMemoryStore()
+    with store.writing(SCOPE) as work:
+        for run in runs:
+            work.keep_run(run, learned=True)
+    known = {run.id: run for run in runs}
+    with store.reading(SCOPE) as reading:
+        return [_tag(reading, known, one.words, defended=defended, revoked=revoked) for one in asked]
+
+
+def _tag(reading: Reading, known: Mapping[str, Run], words: str, *, defended: bool, revoked: Collection[Root]) -> str:
+    limit = 4 * VOTES
+    while True:
+        hits = reading.cases_like(words, limit=limit)
+        votes = _voting(hits, known, revoked) if defended else list(hits[:VOTES])
+        # A flood of hits from one origin must not leave others without a vote: then more hits are asked for.
+        if len(votes) == VOTES or len(hits) < limit:
+            break
+        limit *= 4
+    counted: Counter[str] = Counter()
+    for hit in votes:
+        counted[known[hit.run].outcome.expected] += 1
+    if not defended:
+        # Of equals the tag of the best hit, which came first.
+        return max(counted, key=lambda tag: counted[tag], default="")
+    # An untrusted vote never decides between equals.
+    trusted = Counter(known[hit.run].outcome.expected for hit in votes if known[hit.run].origin is OWNER)
+    return max(counted, key=lambda tag: (counted[tag], trusted[tag]), default="")
+
+
+def _voting(hits: Iterable[CaseHit], known: Mapping[str, Run], revoked: Collection[Root]) -> list[CaseHit]:
+    return list(islice(one_vote_each(hits, lambda hit: known[hit.run].origin, revoked=revoked), VOTES))
+
+
+def _share(found: Iterable[bool]) -> float:
+    every = list(found)
+    return round(sum(every) / len(every), 4) if every else 0.0

@@ -1,0 +1,45 @@
+"""How many votes an origin has: persons and tests as many as they have runs, an untrusted origin one.
+
+Filters do not stop planted records that look like all others. A cap on how often one origin can speak does: whoever
+adds a hundred records has no more to say than with one. Names under one principal and channel are one origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TypeVar
+
+from tenure.playbook.run import Origin
+
+T = TypeVar("T")
+
+Root = tuple[str, str]
+"""Principal and channel: what makes names one origin."""
+
+
+def root_of_trust(origin: Origin) -> Root:
+    """The root that an origin's names hang from; its document does not count, for it can be chosen freely."""
+    return (origin.principal, origin.channel)
+
+
+def one_vote_each(hits: Iterable[T], origin_of: Callable[[T], Origin | None], *, revoked: Collection[Root] = ()) -> Iterator[T]:
+    """The hits that may vote, in their order: of each untrusted origin the first, of trusted ones all, of revoked ones none.
+
+    Lazy, so that a caller can stop at as many votes as it needs, and knows that it needs more hits when they run out.
+
+    Args:
+        hits: best first.
+        origin_of: where a hit came from; none is unknown, and all of those are one untrusted origin.
+        revoked: roots whose hits do not count at all.
+    """
+    spoken: set[Root | None] = set()
+    for hit in hits:
+        origin = origin_of(hit)
+        root = root_of_trust(origin) if origin is not None else None
+        if root in revoked:
+            continue
+        if origin is None or not origin.trusted:
+            if root in spoken:
+                continue
+            spoken.add(root)
+        yield hit
