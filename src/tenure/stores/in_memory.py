@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from rpds import HashTrieMap
 
@@ -39,11 +39,12 @@ from tenure.ports import (
     VectorKind,
 )
 from tenure.stores.codec import with_core
+from tenure.stores.contents import Contents, Kept, Vector, VectorKey
 from tenure.stores.figures_in_memory import FiguresInMemory
-from tenure.stores.growth import finished, grown, tools_called
+from tenure.stores.growth import grown, tools_called
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
 from tenure.stores.scopes import check_scope, parents
-from tenure.stores.vectors import Block, best, lesson_text, nearest_of, pack, run_text, text_hash, unpack
+from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS, weigh
 
 WAIT_S = 60.0
@@ -55,85 +56,13 @@ WRITER = "memory"
 _PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
-    """A run with its place in the order of arrival and the number of steps learned from (none: kept only)."""
-
-    run: Run
-    place: int
-    learned: int | None
-
-    @property
-    def waiting(self) -> bool:
-        return finished(self.run) and (self.learned is None or self.learned < len(self.run.steps))
-
-
-@dataclass(frozen=True, slots=True)
-class _VectorKey:
-    kind: VectorKind
-    id: str
-    model: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Vector:
-    """Packed numbers, and which text they are of."""
-
-    packed: bytes
-    text_hash: str
-
-
-_NO_LESSONS: HashTrieMap[str, Lesson] = HashTrieMap()
-_NO_LEDGER: HashTrieMap[int, LedgerEntry] = HashTrieMap()
-_NO_VERSIONS: HashTrieMap[str, int] = HashTrieMap()
-_NO_RUNS: HashTrieMap[str, _Kept] = HashTrieMap()
-_NO_VECTORS: HashTrieMap[_VectorKey, _Vector] = HashTrieMap()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Contents:
-    """All that one scope holds. Small maps are plain dicts, copied when they change, in order of arrival."""
-
-    playbook: Playbook = field(default_factory=Playbook)
-    lessons: HashTrieMap[str, Lesson] = _NO_LESSONS
-    came: HashTrieMap[str, int] = _NO_VERSIONS
-    ledger: HashTrieMap[int, LedgerEntry] = _NO_LEDGER
-    versions: HashTrieMap[str, int] = _NO_VERSIONS
-    newest_delta: str = ""
-    runs: HashTrieMap[str, _Kept] = _NO_RUNS
-    vectors: HashTrieMap[_VectorKey, _Vector] = _NO_VECTORS
-    held: Mapping[str, HeldChange] = field(default_factory=dict[str, HeldChange])
-    failed: Mapping[str, FailedReply] = field(default_factory=dict[str, FailedReply])
-    settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    cores: Mapping[int, Core] = field(default_factory=dict[int, Core])
-
-    def embedded_text(self, kind: VectorKind, one: str) -> str | None:
-        """What of a live lesson or a kept run is embedded; none if it is not there."""
-        if kind == "lesson":
-            lesson = self.lessons.get(one)
-            return lesson_text(lesson) if lesson is not None and lesson.live else None
-        kept = self.runs.get(one)
-        return run_text(kept.run) if kept is not None else None
-
-    def valid_vectors(self) -> Iterator[tuple[_VectorKey, _Vector]]:
-        """Vectors whose texts are there as they were embedded."""
-        for key, vector in self.vectors.items():
-            said = self.embedded_text(key.kind, key.id)
-            if said is not None and text_hash(said) == vector.text_hash:
-                yield key, vector
-
-    def by_arrival(self, *, newest_first: bool) -> list[_Kept]:
-        """Kept runs in the order in which they came."""
-        return sorted(self.runs.values(), key=lambda kept: kept.place, reverse=newest_first)
-
-
-_NOTHING = _Contents()
+_NOTHING = Contents()
 
 
 class InMemoryReading(FiguresInMemory):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
-    def __init__(self, scope: str, everything: HashTrieMap[str, _Contents]) -> None:
+    def __init__(self, scope: str, everything: HashTrieMap[str, Contents]) -> None:
         self._scope = scope
         self._now = everything.get(scope, _NOTHING)
         self._above = tuple((parent, everything.get(parent, _NOTHING)) for parent in parents(scope))
@@ -426,7 +355,7 @@ class InMemoryWriting(InMemoryReading):
     """A transaction on one scope (see `ports.Writing`)."""
 
     @property
-    def contents(self) -> _Contents:
+    def contents(self) -> Contents:
         """What the scope holds when the transaction ends here."""
         return self._now
 
@@ -462,7 +391,7 @@ class InMemoryWriting(InMemoryReading):
             run = grown(before.run, run)
         place = before.place if before is not None else len(self._now.runs)
         read = len(run.steps) if learned else before.learned if before is not None else None
-        self._now = replace(self._now, runs=self._now.runs.insert(run.id, _Kept(run=run, place=place, learned=read)))
+        self._now = replace(self._now, runs=self._now.runs.insert(run.id, Kept(run=run, place=place, learned=read)))
 
     def hold(self, change: HeldChange) -> None:
         """Put an operation into the review queue. What is there under its id stays: the same run learned again re-opens nothing."""
@@ -490,7 +419,7 @@ class InMemoryWriting(InMemoryReading):
         for one in vectors:
             said = self._now.embedded_text(one.kind, one.id)
             if said is not None and text_hash(said) == one.text_hash:
-                kept = kept.insert(_VectorKey(one.kind, one.id, model), _Vector(pack(one.vector), one.text_hash))
+                kept = kept.insert(VectorKey(one.kind, one.id, model), Vector(pack(one.vector), one.text_hash))
                 stored += 1
         self._now = replace(self._now, vectors=kept)
         return stored
@@ -525,7 +454,7 @@ class InMemoryStore:
     def __init__(self, url: str = "memory://", *, wait_s: float = WAIT_S) -> None:
         self._url, self._wait_s = url, wait_s
         self._turn = threading.Lock()
-        self._everything: HashTrieMap[str, _Contents] = HashTrieMap()
+        self._everything: HashTrieMap[str, Contents] = HashTrieMap()
         self._spending: HashTrieMap[tuple[str, str], Usage] = HashTrieMap()
 
     @property
@@ -574,11 +503,11 @@ class InMemoryStore:
             self._turn.release()
 
 
-def _sorted(contents: _Contents, *, live: bool) -> list[Lesson]:
+def _sorted(contents: Contents, *, live: bool) -> list[Lesson]:
     return sorted((lesson for lesson in contents.lessons.values() if lesson.live or not live), key=lambda lesson: lesson.id)
 
 
-def _asked(lesson: Lesson, contents: _Contents) -> str:
+def _asked(lesson: Lesson, contents: Contents) -> str:
     """The inputs of the tasks a lesson came from."""
     sources = (contents.runs.get(run_id) for run_id in list(dict.fromkeys(place.run for place in lesson.evidence))[:SOURCE_TASKS])
     return "\n".join(kept.run.task.text[:SOURCE_CHARACTERS] for kept in sources if kept is not None)

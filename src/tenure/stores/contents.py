@@ -1,0 +1,91 @@
+"""What one scope of the store in memory holds: one immutable value whose maps share structure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from rpds import HashTrieMap
+
+from tenure.playbook.lessons import Lesson
+from tenure.playbook.render import Core
+from tenure.playbook.run import Run
+from tenure.playbook.state import Playbook
+from tenure.ports import FailedReply, HeldChange, LedgerEntry, VectorKind
+from tenure.stores.growth import finished
+from tenure.stores.vectors import lesson_text, run_text, text_hash
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A run with its place in the order of arrival and the number of steps learned from (none: kept only)."""
+
+    run: Run
+    place: int
+    learned: int | None
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it is finished and has steps that were not learned from."""
+        return finished(self.run) and (self.learned is None or self.learned < len(self.run.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class VectorKey:
+    """Whose vector it is, and which embedder made it."""
+
+    kind: VectorKind
+    id: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Packed numbers, and which text they are of."""
+
+    packed: bytes
+    text_hash: str
+
+
+_NO_LESSONS: HashTrieMap[str, Lesson] = HashTrieMap()
+_NO_LEDGER: HashTrieMap[int, LedgerEntry] = HashTrieMap()
+_NO_VERSIONS: HashTrieMap[str, int] = HashTrieMap()
+_NO_RUNS: HashTrieMap[str, Kept] = HashTrieMap()
+_NO_VECTORS: HashTrieMap[VectorKey, Vector] = HashTrieMap()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """All that one scope holds. Small maps are plain dicts, copied when they change, in order of arrival."""
+
+    playbook: Playbook = field(default_factory=Playbook)
+    lessons: HashTrieMap[str, Lesson] = _NO_LESSONS
+    came: HashTrieMap[str, int] = _NO_VERSIONS
+    ledger: HashTrieMap[int, LedgerEntry] = _NO_LEDGER
+    versions: HashTrieMap[str, int] = _NO_VERSIONS
+    newest_delta: str = ""
+    runs: HashTrieMap[str, Kept] = _NO_RUNS
+    vectors: HashTrieMap[VectorKey, Vector] = _NO_VECTORS
+    held: Mapping[str, HeldChange] = field(default_factory=dict[str, HeldChange])
+    failed: Mapping[str, FailedReply] = field(default_factory=dict[str, FailedReply])
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    cores: Mapping[int, Core] = field(default_factory=dict[int, Core])
+
+    def embedded_text(self, kind: VectorKind, one: str) -> str | None:
+        """What of a live lesson or a kept run is embedded; none if it is not there."""
+        if kind == "lesson":
+            lesson = self.lessons.get(one)
+            return lesson_text(lesson) if lesson is not None and lesson.live else None
+        kept = self.runs.get(one)
+        return run_text(kept.run) if kept is not None else None
+
+    def valid_vectors(self) -> Iterator[tuple[VectorKey, Vector]]:
+        """Vectors whose texts are there as they were embedded."""
+        for key, vector in self.vectors.items():
+            said = self.embedded_text(key.kind, key.id)
+            if said is not None and text_hash(said) == vector.text_hash:
+                yield key, vector
+
+    def by_arrival(self, *, newest_first: bool) -> list[Kept]:
+        """Kept runs in the order in which they came."""
+        return sorted(self.runs.values(), key=lambda kept: kept.place, reverse=newest_first)
