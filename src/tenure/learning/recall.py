@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from tenure import terms
@@ -241,7 +241,7 @@ def _why(lesson: Lesson, part: str, outlook: Outlook, at: datetime) -> Why:
         id=lesson.id,
         part=part,
         relevance=round(relevance, 3),
-        usefulness=round(_lower(lesson, at), 3),
+        usefulness=round(usefulness(lesson.tallies, age_days=age_in_days(lesson, at)).lower, 3),
         tokens=lesson_tokens(lesson),
         reason=", ".join(filter(None, (_place_said(lesson, part), *outlook.reasons(lesson), _record_said(lesson, at)))),
     )
@@ -469,14 +469,13 @@ def _choose_recalled(
 
 
 def worth(lesson: Lesson, outlook: Outlook, at: datetime) -> float:
-    """What showing a lesson for a task is worth: how sure it is to help, times how likely it is to matter.
+    """What showing a lesson for a task is worth: how likely it is to help, times how likely it is to matter.
 
     It matters if the task resembles those it came from, and if what it is about keeps coming up in
-    runs that do what this task will do.
+    runs that do what this task will do. The runs that a lesson came from say how often its subject
+    comes up, and are counted there alone: as help too, they would keep out what was seen once. To
+    show a lesson is a bet, so the mean decides; the lower bound is for what is kept and what is proven.
     """
     often = SEEN_ONCE + 1 - 0.75 ** min(lesson.tallies.support, 12)
-    return _lower(lesson, at) * (0.05 + 0.4 * outlook.likeness(lesson) + 3.0 * outlook.chance(lesson) * often)
-
-
-def _lower(lesson: Lesson, at: datetime) -> float:
-    return usefulness(lesson.tallies, age_days=age_in_days(lesson, at)).lower
+    helps = usefulness(replace(lesson.tallies, support=0), age_days=age_in_days(lesson, at)).mean
+    return helps * (0.05 + 0.4 * outlook.likeness(lesson) + 3.0 * outlook.chance(lesson) * often)
