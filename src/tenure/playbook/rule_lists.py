@@ -1,7 +1,8 @@
 """Lists of rules in Markdown files such as AGENTS.md and CLAUDE.md, read as lessons.
 
 Each entry of a list is a lesson, what is nested in it is part of it, and the heading above names
-its section. Prose outside lists is left out, and said to be.
+its section. Prose outside lists is left out, and said to be. A block that Tenure wrote (see `managed_block`)
+is no rule of the person's, and is passed over.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from tenure.playbook.delta import Add
+from tenure.playbook.managed_block import BEGIN, END
 
 _ENTRY = re.compile(r"([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(.*)|$)", re.DOTALL)
 _TITLE = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*)|$)", re.DOTALL)
@@ -71,11 +73,18 @@ class _Reader:
 def read_rule_lists(text: str) -> tuple[tuple[Add, ...], tuple[str, ...]]:
     """The rules of a Markdown text, and a sentence for each paragraph outside its lists."""
     reader = _Reader()
-    comment = False
+    comment = managed = False
     lines = _BREAK.split(text)
     settings = _front_matter(lines)
     for number, line in enumerate(lines, 1):
         if number <= settings:
+            continue
+        if not reader.fence and line.lstrip(" \t\ufeff").startswith(BEGIN):
+            reader.close()
+            managed = True
+        if managed:
+            managed = END not in line
+            reader.fresh = True
             continue
         comment = not reader.fence and (comment or line.lstrip().startswith("<!--"))
         if comment:

@@ -1,12 +1,15 @@
 """The marks around text that Tenure itself put in front of an agent, and their removal.
 
 Whoever shows a context to an agent wraps it in these marks; every reader removes what stands
-between them, so that Tenure never learns from its own words.
+between them, so that Tenure never learns from its own words. A block in an instruction file has the
+marks of `playbook.managed_block`; hosts put such files in front of the agent too.
 """
 
 from __future__ import annotations
 
 import re
+
+from tenure.playbook.managed_block import BEGIN, END
 
 OPEN = "<tenure-context"
 """Start of the opening tag; attributes and `>` follow."""
@@ -14,7 +17,7 @@ OPEN = "<tenure-context"
 CLOSE = "</tenure-context>"
 """The closing tag."""
 
-_TAG = re.compile(r"<tenure-context(?=[\s>/])|</tenure-context\s*>")
+_TAG = re.compile(r"<tenure-context(?=[\s>/])|</tenure-context\s*>|<!-- tenure:begin\b|<!-- tenure:end -->")
 
 
 def without_injected(text: str) -> str:
@@ -23,7 +26,7 @@ def without_injected(text: str) -> str:
     A block that is never closed (a host cut the text) is removed up to the end: losing a little
     of a log is better than learning from an echo.
     """
-    while OPEN in text:  # again, because removing a block can join two halves of a tag
+    while OPEN in text or BEGIN in text:  # again, because removing a block can join two halves of a tag
         shorter = _without_blocks(text)
         if shorter == text:
             break
@@ -35,7 +38,7 @@ def _without_blocks(text: str) -> str:
     kept: list[str] = []
     depth, since = 0, 0
     for tag in _TAG.finditer(text):
-        if tag.group().startswith("</"):
+        if tag.group().startswith("</") or tag.group() == END:
             if depth == 0:
                 continue  # a closing tag alone is somebody's text
             depth -= 1

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from tenure.playbook.managed_block import BEGIN
 from tenure.playbook.run import Origin, Outcome, Run, Step, StepKind, Task
 from tenure.traces.decoding import DECODER, nested_too_deeply, without_lone_surrogates
 from tenure.traces.echo import OPEN, without_injected
@@ -200,7 +201,7 @@ class Transcript:
                 return {}, self._kept(arguments)
             if not isinstance(value, dict) or nested_too_deeply(value):
                 return {}, self._kept(arguments)
-            if len(arguments) <= TEXT_LIMIT and OPEN not in arguments and "\\u" not in arguments:
+            if len(arguments) <= TEXT_LIMIT and not any(mark in arguments for mark in (OPEN, BEGIN)) and "\\u" not in arguments:
                 return value, ""
             arguments = without_lone_surrogates(value)
         if isinstance(arguments, dict):

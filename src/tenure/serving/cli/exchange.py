@@ -10,6 +10,8 @@ import typer
 
 from tenure.errors import UnreadableInput, UserError
 from tenure.serving.cli import completion
+from tenure.serving.cli.files import replace_file
+from tenure.serving.cli.instruction_file import export_block
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import counted
 from tenure.serving.cli.request import IN_PART, OK, Request, read_text
@@ -32,7 +34,15 @@ def register(app: typer.Typer) -> None:
         "tenure import AGENTS.md --scope acme/web",
         "tenure import skillbook.json --dry-run",
     )
-    add_verb(app, "export", export, "tenure export", "tenure export playbook.txt", "tenure export playbook.json --form json")
+    add_verb(
+        app,
+        "export",
+        export,
+        "tenure export",
+        "tenure export playbook.txt",
+        "tenure export playbook.json --form json",
+        "tenure export --to AGENTS.md    # a block of lessons in it, kept up to date by the same command",
+    )
 
 
 def import_(
@@ -101,14 +111,32 @@ def export(
             help="ace (readable, live lessons) or json (everything). Else told by FILE's ending.",
         ),
     ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="FILE", help="Keep a block of the best lessons in an instruction file, such as AGENTS.md.", show_default=False
+        ),
+    ] = None,
+    budget: Annotated[int, typer.Option("--budget", metavar="TOKENS", help="With --to: most tokens of the block.", min=50)] = 2000,
+    remove: Annotated[bool, typer.Option("--remove", help="With --to: take the block out again.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="With --to: also replace a block that was edited by hand.")] = False,
 ) -> int:
     """Write the playbook to a file or to stdout.
 
     For people, for other tools, or for another database.
     Secrets are taken out once more on the way. A file is replaced whole or not at all.
+
+    With --to, lessons go into a block of a file that agents read by themselves, such as AGENTS.md or CLAUDE.md. All
+    else in the file stays as it is, byte for byte; where nothing has changed, nothing is written.
     """
     from tenure.learning.exchange import written
 
+    if to is not None:
+        if file is not None or form is not None:
+            raise UserError("--to writes a block into an instruction file; FILE and --form write a whole file. Use one of the two.")
+        return export_block(request, Path(to), tokens=budget, remove=remove, force=force)
+    if remove or force:
+        raise UserError(f"--{'remove' if remove else 'force'} belongs to --to FILE. See: tenure export --help")
     terminal = request.terminal
     target = None if file in (None, "-") else Path(str(file))
     chosen = form or ("json" if target is not None and target.suffix.lower() == ".json" else "ace")
@@ -159,45 +187,3 @@ def _show_imported(request: Request, imported: Imported, name: str, form: str, *
     else:
         undo = request.command(f"rollback {imported.version - 1}")
         terminal.say(f"This is version {imported.version}. See it: {request.command('show')}   Undo it: {undo}")
-
-
-def replace_file(target: Path, text: str) -> int:
-    """Write a file so that readers see the old one or the new one, whole; gives its size in bytes."""
-    import tempfile
-
-    raw = text.encode("utf-8", "surrogatepass")
-    real = Path(os.path.realpath(target))
-    if os.path.exists(real) and not os.path.isfile(real):
-        # A device or a pipe, such as /dev/stdout, is written to; a file put in its place would break it for everybody.
-        try:
-            real.write_bytes(raw)
-        except OSError as exc:
-            raise UserError(f"'{target}' cannot be written to: {(exc.strerror or str(exc)).lower()}.") from exc
-        return len(raw)
-    try:
-        handle, name = tempfile.mkstemp(dir=real.parent, prefix=".tenure-", suffix=".new")
-    except OSError as exc:
-        why = (
-            "does not exist; make it first, or name another"
-            if isinstance(exc, FileNotFoundError)
-            else f"cannot be written to: {(exc.strerror or str(exc)).lower()}"
-        )
-        raise UserError(f"Folder '{real.parent}' {why}.") from exc
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, real.stat().st_mode & 0o777 if real.exists() else 0o666 & ~_umask())
-        os.replace(name, real)
-    except OSError as exc:
-        Path(name).unlink(missing_ok=True)
-        raise UserError(f"File '{target}' cannot be written: {(exc.strerror or str(exc)).lower()}.") from exc
-    return len(raw)
-
-
-def _umask() -> int:
-    # There is no other way to ask for it.
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

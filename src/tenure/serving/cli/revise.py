@@ -69,7 +69,7 @@ def revise(
     after = with_conditions(text, conditions)
     shown = unified(text, after, "stdin" if file == "-" else file)
     if write and after != text:
-        from tenure.serving.cli.exchange import replace_file
+        from tenure.serving.cli.files import replace_file
 
         replace_file(Path(file), after)
     if request.as_json:
