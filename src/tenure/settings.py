@@ -404,6 +404,11 @@ def default_scope(given: str | None = None, *, folder: Path | None = None, envir
     return f"local/{_stable_name(root.name, str(root))}" if root is not None else "local/default"
 
 
+def named_scope(name: str, identity: str) -> str:
+    """The scope of a project that is not at hand: a name made safe, and a short digest of what tells it from others."""
+    return f"local/{_stable_name(name, identity)}"
+
+
 def _project_name(root: Path) -> str:
     git = _common_git(root)
     address = _origin_address(git / "config")

@@ -181,6 +181,10 @@ class Tenure(FigureKeeping):
         asked = as_task(task)
         return ActiveRun(self, replace(asked, kind=kind or asked.kind), budget=budget, session=session)
 
+    def in_scope(self, scope: str) -> Tenure:
+        """The same store looked at in another scope. It closes with this one; it need not be closed itself."""
+        return Tenure(self.store, scoped(scope), clock=self.clock, ids=self.ids, model=self._model, embedder=self._embedder)
+
     # -- vectors -------------------------------------------------------------------------------------
 
     @functools.cached_property

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tenure.playbook.run import Run, Task
+from tenure.traces.placing import Place, scope_for
 from tenure.traces.report import ReadReport
 from tenure.traces.shapes import digest, list_at, map_at, moment, text_at, text_of
 from tenure.traces.streaming import read_records
@@ -86,7 +87,7 @@ def recognises(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str) and "payload" not in value and not _MARKS.isdisjoint(value)
 
 
-def read(path: Path, *, scope: str, report: ReadReport) -> Iterator[Run]:
+def read(path: Path, *, scope: Place, report: ReadReport) -> Iterator[Run]:
     """The runs in a session log: the session itself, then each side chain or sub-agent as a run of its own."""
     ends = _session_ends(path) if path.stat().st_size > _LARGE else {}
     sessions: dict[str, _Session] = {}
@@ -127,6 +128,7 @@ class _Session:
         self._seen: set[str] = set()
         self._anchor = ""  # stands in for a missing session id, and does not change when the session grows
         self._command = ""
+        self._folder = ""
 
     def add(self, record: Mapping[str, Any]) -> None:
         kind = text_at(record, "type")
@@ -141,6 +143,7 @@ class _Session:
                 return
             self._seen.add(uuid)
         self._anchor = self._anchor or digest(HOST, uuid or record)
+        self._folder = self._folder or text_at(record, "cwd")
         chain = self._chain(record, uuid)
         transcript = self._transcripts.get(chain)
         if transcript is None:
@@ -155,7 +158,7 @@ class _Session:
         else:
             self._attachment(map_at(record, "attachment"), transcript, at)
 
-    def runs(self, scope: str) -> Iterator[Run]:
+    def runs(self, scope: Place) -> Iterator[Run]:
         """The session, then its side chains, without those in which nothing was said or done."""
         name = self._id or self._anchor
         for chain, transcript in self._transcripts.items():
@@ -163,7 +166,7 @@ class _Session:
                 continue
             run_id = f"{HOST}:{name}:agent:{chain}" if chain else f"{HOST}:{name}"
             task = Task(text=transcript.task or ("" if chain else self._command), kind="sub-agent" if chain else "")
-            yield transcript.run(run_id, host=HOST, scope=scope, session=self._id, task=task)
+            yield transcript.run(run_id, host=HOST, scope=scope_for(scope, self._folder), session=self._id, task=task)
 
     def _chain(self, record: Mapping[str, Any], uuid: str) -> str:
         """Which side chain a record belongs to; empty for the main conversation."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tenure.playbook.run import Run
+from tenure.traces.placing import Place, scope_for
 from tenure.traces.report import ReadReport
 from tenure.traces.shapes import digest, list_at, map_at, moment, text_at, text_of
 from tenure.traces.streaming import read_records
@@ -126,7 +127,7 @@ def recognises(value: object) -> bool:
     return kind != "message" or (isinstance(value.get("role"), str) and isinstance(value.get("content"), list))
 
 
-def read(path: Path, *, scope: str, report: ReadReport) -> Iterator[Run]:
+def read(path: Path, *, scope: Place, report: ReadReport) -> Iterator[Run]:
     """The run of a rollout; more than one if rollouts were joined in one file."""
     rollout = _Rollout(report)
     for _, record, _ in read_records(path, report):
@@ -151,6 +152,7 @@ class _Rollout:
         self._id = ""
         self._anchor = ""  # stands in for a missing id, and does not change when the session grows
         self._parent = ""
+        self._folder = ""
         self._exit_codes: dict[str, int] = {}
         self._seen: set[str] = set()
         self._typed = ""  # the first thing a person typed, as the screen log has it
@@ -165,6 +167,7 @@ class _Rollout:
             return
         self._id = text_at(meta, "id", "session_id")
         self._parent = text_at(meta, "forked_from_id")
+        self._folder = text_at(meta, "cwd")
         source = meta.get("source")
         if isinstance(source, dict) and not {"subagent", "sub_agent", "subAgent"}.isdisjoint(source):
             self._transcript = Transcript(self._report, speaker=PARENT_AGENT)
@@ -188,12 +191,12 @@ class _Rollout:
         elif kind not in _BOOKKEEPING and "record_type" not in record:
             self._report.unknown(HOST, kind or "record without a type")
 
-    def runs(self, scope: str) -> Iterator[Run]:
+    def runs(self, scope: Place) -> Iterator[Run]:
         transcript = self._transcript
         if all(step.kind == "event" or step.role == "system" for step in transcript.steps):
             return
         transcript.task = transcript.task or self._typed
-        yield transcript.run(f"{HOST}:{self._id or self._anchor}", host=HOST, scope=scope, session=self._id)
+        yield transcript.run(f"{HOST}:{self._id or self._anchor}", host=HOST, scope=scope_for(scope, self._folder), session=self._id)
 
     def _item(self, item: Mapping[str, Any], at: str) -> None:
         kind = text_at(item, "type")

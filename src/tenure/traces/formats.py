@@ -9,6 +9,7 @@ from typing import Protocol
 
 from tenure.playbook.run import Run
 from tenure.traces import claude_code, codex, openai_chat, tau_bench, tenure_jsonl
+from tenure.traces.placing import Place
 from tenure.traces.report import ReadReport
 from tenure.traces.streaming import read_records
 
@@ -16,7 +17,7 @@ from tenure.traces.streaming import read_records
 class Reader(Protocol):
     """Reads the runs of one file of one format."""
 
-    def __call__(self, path: Path, *, scope: str, report: ReadReport) -> Iterator[Run]:
+    def __call__(self, path: Path, *, scope: Place, report: ReadReport) -> Iterator[Run]:
         """The runs, as they are read.
 
         Raises:

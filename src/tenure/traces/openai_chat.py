@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tenure.playbook.run import RELIABILITY, Outcome, Run, Signal, Task
+from tenure.traces.placing import Place, scope_for
 from tenure.traces.report import ReadReport
 from tenure.traces.shapes import digest, list_at, map_at, moment, number_of, text_at, text_of
 from tenure.traces.streaming import read_records
@@ -41,7 +42,7 @@ def recognises(value: object) -> bool:
     return (isinstance(messages, list) and bool(messages) and _is_message(messages[0])) or _is_message(value)
 
 
-def read(path: Path, *, scope: str, report: ReadReport) -> Iterator[Run]:
+def read(path: Path, *, scope: Place, report: ReadReport) -> Iterator[Run]:
     """The runs in a chat log: one for each conversation, and one for all single messages together (one for each conversation id)."""
     loose: dict[str, _Loose] = {}
     for number, value, unit in read_records(path, report, lists=True):
@@ -111,7 +112,7 @@ def outcome_of(record: Mapping[str, Any], report: ReadReport) -> Outcome:
     return Outcome(score=score, success=success, feedback=said, signal=named, expected=text_at(details, "expected"), at=at)
 
 
-def _conversation(record: Mapping[str, Any], scope: str, report: ReadReport) -> Iterator[Run]:
+def _conversation(record: Mapping[str, Any], scope: Place, report: ReadReport) -> Iterator[Run]:
     facts = {**map_at(record, "metadata"), **record}
     transcript = Transcript(report)
     messages = [*_messages(record.get("messages"), report), *_answers(record)]
@@ -122,7 +123,9 @@ def _conversation(record: Mapping[str, Any], scope: str, report: ReadReport) -> 
     session = _session(facts)
     content = digest(HOST, session) if session else digest(HOST, messages, {key: record.get(key) for key in _OUTCOME_KEYS})
     task = _task(facts, transcript)
-    yield transcript.run(f"chat:{content}", host=HOST, scope=scope, session=session, task=task, outcome=outcome_of(facts, report))
+    yield transcript.run(
+        f"chat:{content}", host=HOST, scope=scope_for(scope), session=session, task=task, outcome=outcome_of(facts, report)
+    )
 
 
 class _Loose:
@@ -137,10 +140,10 @@ class _Loose:
         add_message(self.transcript, message, report)
         self._digest = digest(self._digest, message)
 
-    def run(self, session: str, scope: str) -> Run:
+    def run(self, session: str, scope: Place) -> Run:
         """The run that the messages make."""
         identity = digest(HOST, session) if session else digest(HOST, self._digest)
-        return self.transcript.run(f"chat:{identity}", host=HOST, scope=scope, session=session, task=_task({}, self.transcript))
+        return self.transcript.run(f"chat:{identity}", host=HOST, scope=scope_for(scope), session=session, task=_task({}, self.transcript))
 
 
 def _messages(messages: object, report: ReadReport) -> list[Mapping[str, Any]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tenure.errors import UnreadableInput
 from tenure.playbook.run import Run
 from tenure.traces.formats import FORMATS, detect
+from tenure.traces.placing import Place
 from tenure.traces.report import ReadReport
 from tenure.traces.streaming import is_utf16
 
@@ -17,13 +18,14 @@ VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", ".pijul", "CV
 """Directories that are not entered."""
 
 
-def read_runs(path: Path, *, format: str | None = None, scope: str = "", report: ReadReport) -> Iterator[Run]:
+def read_runs(path: Path, *, format: str | None = None, scope: Place = "", report: ReadReport) -> Iterator[Run]:
     """The runs in one file, as they are read: memory holds one run at a time.
 
     Args:
         path: the file.
         format: one of `FORMATS`; none tells it by the file's content.
-        scope: the scope the runs go to; empty keeps the one that Tenure's own format records.
+        scope: the scope the runs go to, or what gives one for a session's working directory (see `Projects`); empty keeps
+            the one that Tenure's own format records.
         report: told what was read and what was not.
 
     Raises:
@@ -34,7 +36,7 @@ def read_runs(path: Path, *, format: str | None = None, scope: str = "", report:
     return _runs(path, format, scope, report)
 
 
-def walk(paths: Sequence[Path], *, format: str | None = None, scope: str = "", report: ReadReport) -> Iterator[tuple[Path, Run]]:
+def walk(paths: Sequence[Path], *, format: str | None = None, scope: Place = "", report: ReadReport) -> Iterator[tuple[Path, Run]]:
     """The runs in files and directory trees, each with its file, in the order of `paths` and of names inside a tree.
 
     Directories of version control are skipped. A file that is reached twice is read once.
@@ -53,7 +55,7 @@ def walk(paths: Sequence[Path], *, format: str | None = None, scope: str = "", r
     return ((file, run) for file in _files(paths, report) for run in _runs(file, format, scope, report))
 
 
-def _runs(path: Path, format: str | None, scope: str, report: ReadReport) -> Iterator[Run]:
+def _runs(path: Path, format: str | None, scope: Place, report: ReadReport) -> Iterator[Run]:
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):

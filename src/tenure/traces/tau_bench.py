@@ -13,6 +13,7 @@ from typing import Any
 
 from tenure.playbook.run import Outcome, Run, Task
 from tenure.traces.openai_chat import add_message
+from tenure.traces.placing import Place, scope_for
 from tenure.traces.report import ReadReport
 from tenure.traces.shapes import digest, list_at, map_at, number_of, text_at
 from tenure.traces.streaming import read_records
@@ -32,7 +33,7 @@ def recognises(value: object) -> bool:
     return isinstance(value, dict) and "traj" in value
 
 
-def read(path: Path, *, scope: str, report: ReadReport) -> Iterator[Run]:
+def read(path: Path, *, scope: Place, report: ReadReport) -> Iterator[Run]:
     """The runs in a result file, one for each element, in the order of the file."""
     for number, record, unit in read_records(path, report):
         if isinstance(record.get("traj"), list):
@@ -41,7 +42,7 @@ def read(path: Path, *, scope: str, report: ReadReport) -> Iterator[Run]:
             report.lost(path, "has no list 'traj'", number=number, unit=unit)
 
 
-def _run(record: Mapping[str, Any], scope: str, report: ReadReport) -> Run:
+def _run(record: Mapping[str, Any], scope: Place, report: ReadReport) -> Run:
     transcript = Transcript(report)
     pending = ""  # tool of the last action that was written as text
     for message in record["traj"]:
@@ -59,7 +60,9 @@ def _run(record: Mapping[str, Any], scope: str, report: ReadReport) -> Run:
         identity = digest(HOST, record.get("task_id"), record.get("trial"), info)
     task = _task(record, info, transcript)
     session = f"task:{text_at(record, 'task_id')} trial:{text_at(record, 'trial')}"
-    return transcript.run(f"tau:{identity}", host=HOST, scope=scope, session=session, task=task, outcome=_outcome(record, info, report))
+    return transcript.run(
+        f"tau:{identity}", host=HOST, scope=scope_for(scope), session=session, task=task, outcome=_outcome(record, info, report)
+    )
 
 
 def _task(record: Mapping[str, Any], info: Mapping[str, Any], transcript: Transcript) -> Task:

@@ -10,6 +10,7 @@ from typing import Any
 
 from tenure.playbook.run import STEP_KINDS, Origin, Outcome, Run, Step, Task
 from tenure.traces.decoding import without_lone_surrogates
+from tenure.traces.placing import Place, scope_for
 from tenure.traces.report import ReadReport
 from tenure.traces.shapes import digest
 from tenure.traces.streaming import read_records
@@ -49,11 +50,11 @@ def write_runs(runs: Iterable[Run]) -> Iterator[str]:
         yield without_lone_surrogates(line) + "\n"
 
 
-def read(path: Path, *, scope: str, report: ReadReport) -> Iterator[Run]:
+def read(path: Path, *, scope: Place, report: ReadReport) -> Iterator[Run]:
     """The runs of a file, one a line (or element of a JSON list). A scope that is given replaces that of the runs."""
     for number, record, unit in read_records(path, report, whole_strings=True):
         try:
-            run = _run(record, scope)
+            run = _run(record, scope_for(scope))
         except _Malformed as error:
             report.lost(path, str(error), number=number, unit=unit)
             continue

@@ -120,7 +120,7 @@ def test_a_dry_run_knows_what_was_learned_before(cli: Cli, runs: None, runs_file
 def test_a_run_goes_to_the_scope_it_names_and_that_is_said(cli: Cli, folder: Path) -> None:
     (folder / "runs.jsonl").write_text(json.dumps({**RUNS[0], "scope": "acme/other"}), encoding="utf-8")
     answer = cli("learn", "runs.jsonl", TENURE_SCOPE="")
-    assert "1 run went to another scope, which the file names. See: tenure show --scope acme/other" in answer.err
+    assert "1 run went to another scope: the one it names, or its project's. See: tenure show --scope acme/other" in answer.err
     assert len(cli("show", "--scope", "acme/other", "--json").json["lessons"]) == 1
 
 
@@ -166,3 +166,39 @@ def test_a_path_that_cannot_be_is_a_mistake(cli: Cli, folder: Path, path: str) -
     (folder / "runs.jsonl").write_text("{}")
     answer = cli("learn", path)
     assert (answer.code, "fault in Tenure" in answer.err) == (2, False)
+
+
+SESSION = Path(__file__).parents[2] / "traces" / "data" / "claude-code.jsonl"
+
+
+def _tree(folder: Path) -> None:
+    """Two sessions of two projects: one whose folder is there, one whose folder is gone."""
+    (folder / "api" / ".git").mkdir(parents=True)
+    (folder / "sessions" / "a").mkdir(parents=True)
+    text = SESSION.read_text(encoding="utf-8")
+    (folder / "sessions" / "a" / "1.jsonl").write_text(text, encoding="utf-8")
+    other = text.replace("/srv/shop", str(folder / "api")).replace("5f0c1c1e", "6f0c1c1e")
+    (folder / "sessions" / "2.jsonl").write_text(other, encoding="utf-8")
+
+
+def test_each_project_learns_from_its_own_sessions(cli: Cli, folder: Path) -> None:
+    _tree(folder)
+    found = cli("learn", "sessions", "--json", TENURE_SCOPE="").json
+    by_scope = {one["scope"]: one for one in found["projects"]}
+    assert [scope.split("-")[0] for scope in sorted(by_scope)] == ["local/api", "local/shop"]
+    assert all(one["runs"] == 2 and one["new_lessons"] == 3 and sum(one["kinds"].values()) == 3 for one in by_scope.values())
+    assert found["vanished_folders"] == ["/srv/shop"]
+    (api,) = [scope for scope in by_scope if scope.startswith("local/api")]
+    assert len(cli("show", "--json", "--scope", api).json["lessons"]) == 3
+    again = cli("learn", "sessions", "--json", TENURE_SCOPE="").json
+    assert again["skipped"] == again["runs"] == 4
+    assert cli("learn", "sessions", "--json", "--scope", "acme/all").json["projects"][0]["scope"] == "acme/all"
+
+
+def test_a_dry_run_shows_the_best_lessons_with_what_shows_them(cli: Cli, folder: Path) -> None:
+    _tree(folder)
+    answer = cli("learn", "sessions", "--dry-run", TENURE_SCOPE="")
+    assert "6 new lessons" in answer.out
+    assert "step 20: Exit code 1 ERR_PNPM_NO_SCRIPT" in " ".join(answer.out.split())
+    assert "/srv/shop  ->  local/shop-" in answer.err
+    assert cli("show", "--json", "--scope", "local/x").json["lessons"] == []

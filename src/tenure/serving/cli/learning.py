@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from tenure.errors import UnreadableInput, UserError
 from tenure.serving.cli import completion
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import counted, money
+from tenure.serving.cli.projects import BEST, Places, embed_elsewhere, new_in, projects_json, show_best, show_projects, with_evidence
 from tenure.serving.cli.request import IN_PART, INTERRUPTED, OK, Request, database_file, existing, is_there, read_bytes
 from tenure.serving.cli.verbs import add_verb
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tenure.playbook.lessons import Lesson
     from tenure.playbook.run import Run
     from tenure.traces import ReadReport
+    from tenure.traces.placing import Place
     from tenure.wiring import Tenure
 
 NAMED = 10
@@ -38,7 +40,7 @@ def register(app: typer.Typer) -> None:
         "learn",
         learn,
         "tenure learn runs.jsonl",
-        "tenure learn ~/.claude/projects --scope acme/web",
+        "tenure learn ~/.claude/projects --dry-run    # what your sessions teach, project by project",
         "tenure learn runs.jsonl --model openai:gpt-4o-mini",
         "tenure learn runs.jsonl --dry-run    # what would be learned; nothing is written",
         "my-agent --log - | tenure learn -",
@@ -77,28 +79,46 @@ def learn(
     {"task": "book a flight", "outcome": {"success": false}, "steps": [{"kind": "tool_call", "name": "book"},
     {"kind": "tool_result", "name": "book", "error": "no seats"}]}
     """
-    from tenure.traces import ReadReport
+    from tenure.settings import default_scope
+    from tenure.traces import Projects, ReadReport
+    from tenure.wiring import scoped
 
     given = paths or []
     if not given and not pending:
         raise UserError("Name the files or folders with runs, or use --pending. See: tenure learn --help")
     existing([path for path in given if path != "-"])
     report, began = ReadReport(), time.perf_counter()
+    # A run that names its own scope goes there, and a session to its project's, unless a scope was asked for.
+    asked = scoped(default_scope(request.scope)) if request.scope or os.environ.get("TENURE_SCOPE") else ""
+    projects = Projects()
     with _files(given, request) as files, _book(request, model, base_url, dry_run) as book:
         _check_switched_on(book)
         before = book.store.reading(book.scope)
         with before as reading:
             version = reading.version()
-        learned, scopes = _learn_all(request, book, files, format, pending=pending, report=report)
+        sizes = _sizes(files)
+        places = Places(book, sizes)
+        learned = _learn_all(
+            request, book, files, format, pending=pending, scope=asked or projects, places=places, sizes=sizes, report=report
+        )
+        scopes, new = places.runs, new_in(book, places.versions)
+        best = with_evidence(book, new[:BEST]) if dry_run else []
         fresh = _new_lessons(book, version) if dry_run else ()
+        if not dry_run and not learned.interrupted:
+            embed_elsewhere(book, places.versions)
         with book.store.reading(book.scope) as reading:
             live = reading.counts()["live"]
     _name_stdin(report, files)
     nothing = bool(given) and not report.runs and bool(report.count or not report.files)
     if request.as_json:
-        request.terminal.document(_learned_json(request, book, learned, report, scopes, fresh, live, time.perf_counter() - began, dry_run))
+        found = _learned_json(request, book, learned, report, scopes, fresh, live, time.perf_counter() - began, dry_run)
+        request.terminal.document({**found, **projects_json(scopes, new, projects.folders, projects.vanished)})
     elif learned.runs:
-        _show_learned(request, learned, fresh, dry_run)
+        _show_learned(request, learned, dry_run)
+        elsewhere = set(scopes) != {book.scope}
+        if elsewhere:
+            show_projects(request.terminal, scopes, new, {folder: projects.folders[folder] for folder in projects.vanished})
+        show_best(request.terminal, best, len(new) - len(best), scopes=elsewhere)
     if not request.as_json or nothing:
         _tell_what_was_lost(request, report)
     if nothing:
@@ -166,47 +186,34 @@ def _check_switched_on(book: Tenure) -> None:
 
 
 def _learn_all(
-    request: Request, book: Tenure, files: list[Path], format: str | None, *, pending: bool, report: ReadReport
-) -> tuple[Summary, Counter[str]]:
+    request: Request,
+    book: Tenure,
+    files: list[Path],
+    format: str | None,
+    *,
+    pending: bool,
+    scope: Place,
+    places: Places,
+    sizes: Mapping[Path, int],
+    report: ReadReport,
+) -> Summary:
     from tenure.learning.loop import Summary
-    from tenure.settings import default_scope
     from tenure.traces import walk
-    from tenure.wiring import scoped
 
-    # A run that names its own scope goes there, unless a scope was asked for.
-    asked = scoped(default_scope(request.scope)) if request.scope or os.environ.get("TENURE_SCOPE") else ""
-    scopes: Counter[str] = Counter()
-    sizes = _sizes(files)
     total = sum(sizes.values()) if len(sizes) > 1 else None
     learned = Summary()
     with request.terminal.progress("Learning", total) as show:
-        place = _Place(sizes)
 
         def tell(summary: Summary, run: Run) -> None:
-            scopes[run.scope] += 1
-            show(place.done, _counts(summary))
+            places.runs[run.scope] += 1
+            show(places.done, _counts(summary))
 
         if files:
-            runs = (place.at(file, run) for file, run in walk(files, format=format, scope=asked, report=report))
+            runs = (places.at(file, run) for file, run in walk(files, format=format, scope=scope, report=report))
             learned = book.learn_many(runs, tell=tell)
         if pending and not learned.interrupted:
             learned = _together(learned, book.learn_kept(tell=tell))
-    return learned, scopes
-
-
-class _Place:
-    """How far reading has come, in bytes of the files that are done."""
-
-    def __init__(self, sizes: dict[Path, int]) -> None:
-        self._sizes, self._now = sizes, Path()
-        self.done = 0
-
-    def at(self, file: Path, run: Run) -> Run:
-        """The run, noting the file it comes from."""
-        if file != self._now:
-            self.done += self._sizes.get(self._now, 0)
-            self._now = file
-        return run
+    return learned
 
 
 def _sizes(files: list[Path]) -> dict[Path, int]:
@@ -267,7 +274,7 @@ def _learned_json(
     return {**found, "dry_run": True, "new_lessons": lessons_json(fresh)} if dry_run else found
 
 
-def _show_learned(request: Request, learned: Summary, fresh: tuple[Lesson, ...], dry_run: bool) -> None:
+def _show_learned(request: Request, learned: Summary, dry_run: bool) -> None:
     terminal = request.terminal
     would = " (dry run: nothing is written)" if dry_run else ""
     known = learned.successes + learned.failures
@@ -294,11 +301,6 @@ def _show_learned(request: Request, learned: Summary, fresh: tuple[Lesson, ...],
         )
     terminal.heading(f"Learned{would}" if not dry_run else f"Would be learned{would}")
     terminal.table([Column(title=""), Column(title="", right=True), Column(title="", wraps=True)], rows, headed=False)
-    if fresh:
-        from tenure.serving.cli.tables import lesson_table
-
-        terminal.text("\n")
-        lesson_table(terminal, fresh)
 
 
 def _tell_what_was_lost(request: Request, report: ReadReport) -> None:
@@ -333,9 +335,11 @@ def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Co
     if len(learned.problems) > NAMED:
         terminal.say(f"  and {len(learned.problems) - NAMED} more")
     elsewhere = {scope: runs for scope, runs in scopes.items() if scope != book.scope}
-    for scope, runs in elsewhere.items():
-        terminal.warn(
-            f"{counted(runs, 'run')} went to another scope, which the file names. See: {replace(request, scope=scope).command('show')}"
+    if elsewhere and not dry_run:
+        scope, total = max(elsewhere, key=lambda one: elsewhere[one]), sum(elsewhere.values())
+        terminal.say(
+            f"{counted(total, 'run')} went to another scope: the one it names, or its project's. "
+            f"See: {replace(request, scope=scope).command('show')}   All into one: --scope NAME"
         )
     if not learned.runs:
         terminal.say("There was no run to learn from.")

@@ -1,0 +1,62 @@
+"""Which scope the runs of a log go to: one that was asked for, or that of the project in which the session ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from tenure.settings import default_scope, named_scope
+
+Place = str | Callable[[str], str]
+"""A scope for all runs, or what gives one for the working directory that a session recorded."""
+
+
+def scope_for(place: Place, folder: str = "") -> str:
+    """The scope of a run.
+
+    Args:
+        place: where runs go.
+        folder: the working directory that the log recorded; empty if it recorded none.
+    """
+    return place if isinstance(place, str) else place(folder)
+
+
+class Projects:
+    """Gives each recorded working directory the scope that Tenure has when it is called there.
+
+    Attributes:
+        folders: scope by recorded folder.
+        vanished: those of them that are not there any more; their scope comes from the recorded path.
+    """
+
+    def __init__(self) -> None:
+        self.folders: dict[str, str] = {}
+        self.vanished: list[str] = []
+
+    def __call__(self, folder: str) -> str:
+        """The scope of a folder; empty for no folder."""
+        if not folder.strip():
+            return ""
+        if folder not in self.folders:
+            self.folders[folder] = self._scope(folder)
+        return self.folders[folder]
+
+    def _scope(self, folder: str) -> str:
+        here = Path(folder)
+        try:
+            if here.is_absolute() and here.is_dir():
+                return default_scope(folder=here, environment={})
+            if here.is_absolute():
+                # A worktree or a subfolder can be gone while its project is still there.
+                around = next((place for place in here.parents if place.is_dir()), None)
+                found = default_scope(folder=around, environment={}) if around is not None and around != Path.home() else ""
+                if found and found != "local/default":
+                    return found
+        except (
+            OSError,
+            RuntimeError,
+        ):  # a place that may not be looked at, or an account without a home, says as little as one that is gone
+            pass
+        self.vanished.append(folder)
+        windows = "\\" in folder and "/" not in folder
+        return named_scope((PureWindowsPath if windows else PurePosixPath)(folder).name, folder)
