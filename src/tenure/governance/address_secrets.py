@@ -12,6 +12,7 @@ _AUTHORITY = re.compile(r"[^\s/\"'<>`\\]{1,512}")
 _LOOSE_AUTHORITY = re.compile(r"[^\s\"'<>`\\@]{1,256}@[A-Za-z0-9]")
 _PLAIN_WORDS = frozenset({"password", "pass", "passwd", "pwd", "pw", "secret", "token", "apikey", "key", "mypassword", "yourpassword"})
 _SIGNED_NAME = re.compile(r"[?&;](?:sig|[Xx]-[A-Za-z]{3,4}-[Ss]ignature|Signature)=\Z")
+_GRANT = re.compile(r"(?<=[?&])code=(?P<v>[A-Za-z0-9._~/%+-]{16,600}+)")
 _SIGNATURE = re.compile(r"[A-Za-z0-9%+/=_~-]{20,2000}+")
 
 
@@ -21,6 +22,10 @@ def find_url_secrets(text: str) -> Iterator[Span]:
         found = _url_password(text, place + 3)
         if found is not None:
             yield found
+    for place in places(text, "code="):
+        grant = _GRANT.match(text, place)
+        if grant is not None and any(c.isdigit() for c in grant["v"]) and not is_wordlike(grant["v"]) and not is_placeholder(grant["v"]):
+            yield grant.start("v"), grant.end("v"), "authorization"  # what a sign-in hands back, to be changed for a token
     for anchor in ("sig=", "ignature="):
         for place in places(text, anchor):
             if _SIGNED_NAME.search(text[max(0, place - 12) : place + len(anchor)]) is None:

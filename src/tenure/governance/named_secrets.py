@@ -11,9 +11,9 @@ import re
 import string
 from collections.abc import Iterator
 
-from tenure.governance.searching import Span, find_foreign
+from tenure.governance.password_places import is_certain, is_certain_option
+from tenure.governance.searching import Span, find_foreign, with_line_ends
 from tenure.governance.secret_fields import AUTHORIZATION, cookie_values, field_kind, is_authorization, is_secret
-from tenure.governance.value_judgement import is_code, is_placeholder
 
 _STEMS: dict[str, tuple[str, ...]] = {
     "pass": ("w", "p", "c", "e ", "e:", "e="),
@@ -27,12 +27,13 @@ _STEMS: dict[str, tuple[str, ...]] = {
     "cvv": (),
     "cvc": (),
     "otp": (),
+    "pin": (),
     "tok": (),
     "psk": (),
 }
 """What names of secrets hold, and how small letters may go on behind it."""
 
-_OF_DIGITS = frozenset({"cvv", "cvc", "otp"})
+_OF_DIGITS = frozenset({"cvv", "cvc", "otp", "pin"})
 _DIGITS = re.compile(r"[0-9]{3}")
 
 _WORD_STEMS = ("senha", "parola", "identified by")
@@ -44,16 +45,18 @@ _FOREIGN = re.compile(
 _NAME_CHARS = string.ascii_letters + string.digits + "_-."
 _NAME_TAIL = string.ascii_letters + string.digits + "_-"
 _TYPED = r"\??:[ \t]?[A-Za-z_][A-Za-z0-9_.\[\]|, ?]{0,40}=[ \t]?(?=\\{0,7}[\"'])"  # password: str = "..."
+_NUMBERED = r"(?: #?[0-9]{1,2}(?=[ \t]{0,4}[:=]))?"  # Unseal Key 1: ...
 _JOINT = r"={1,3}>?|!={1,2}|:=|:{1,2}|\uff1a|=>|->|%3[dD]"
 _YAML = r"(?:[|>][+-]?[ \t]{0,4}\n[ \t]{1,20}|!!?[a-z]{1,20}[ ](?![|>]))?"  # a block, or a tag, before the value
 _PAIRED = r"\\{0,7}[\"'][ \t]{0,4},?\s{0,20}\\{0,7}[\"']?[vV]alue\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}"  # name="password" value="..."
 _LISTED = r"[ \t]{0,4}(?:\n|\\{1,4}n)[ \t]{1,20}value:[ \t]{1,4}"  # - name: DB_PASSWORD\n  value: ...
 _FIRM = re.compile(
-    rf"(?:\\{{0,7}}[\"'`]\]?|\*{{2}}|\])?[ \t]{{0,8}}(?:{_TYPED}|{_JOINT})[ \t]{{0,8}}\*{{0,2}}[ \t]?(?:[brufBRUF@]{{1,2}}(?=[\"']))?"
+    rf"(?:\\{{0,7}}[\"'`]\]?|\*{{2}}|\])?{_NUMBERED}[ \t]{{0,8}}(?:{_TYPED}|{_JOINT})[ \t]{{0,8}}\*{{0,2}}[ \t]?(?:[brufBRUF@]{{1,2}}(?=[\"']))?"
     rf"{_YAML}|{_PAIRED}|{_LISTED}"
 )
 _LOOSE = re.compile(
-    r"[ \t]{0,3}\|[ \t]{0,8}|\t{1,4}|[ ]{1,8}(?:(?:for [\w.@-]{1,40} )?(?:is|was|to|as|are|becomes|set to|now)[ ]{1,2}(?:now |set to )?)?"
+    r"[ \t]{0,3}\|[ \t]{0,8}|\t{1,4}|[ ]{1,8}(?:(?:for [\w.@-]{1,40} )?(?:is|was|to|as|are|becomes|set to|now|lautet|ist|war|es|est|era|\u00e8"
+    r"|\u00e9|jest|er|\u00e4r|:)[ ]{1,2}(?:now |set to |jetzt |ahora |maintenant )?)?"
     r"|[ ]?(?:\u662f|\u4e3a|\u70ba|\u306f|\uff1d)[ ]?"
 )
 _QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.){1,1024}+)\"|'((?:[^'\\\n]|\\.){1,1024}+)'|`([^`\n]{1,1024}+)`")
@@ -99,7 +102,6 @@ def find_named(text: str, image: str, lower: str) -> Iterator[Span]:
         if bearer is not None and is_secret(bearer["v"], "token", loose=True):
             yield bearer.start("v"), _end_of_run(text, bearer.end("v")), "authorization"
         place = lower.find("bearer ", place + 7)
-    yield from _on_command_lines(text)
 
 
 def _beside_name(text: str, image: str, place: int, stop: int) -> tuple[list[Span], int]:
@@ -143,17 +145,26 @@ def _value_after(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
     name_end = text[start:end].lower()
     firm = _FIRM.match(text, end)
     if firm is not None:
-        yield from _judge(text, firm.end(), kind, loose=False)
+        yield from _judge(text, firm.end(), kind, loose=False, name=(start, end))
     elif text.startswith("<", start - 1) and text.startswith(">", end):
-        yield from _judge(text, end + 1, kind, loose=False)
+        yield from _judge(text, end + 1, kind, loose=False, name=(start, end))
     elif option and (listed := _NEXT_ARGUMENT.match(text, end)) is not None:
-        yield from _judge(text, listed.end(), kind, loose=False)
-    elif name_end != "pass" and (loose := _LOOSE.match(text, end)) is not None:  # "pass" is a verb as well
+        yield from _judge(text, listed.end(), kind, loose=False, name=(start, end))
+    elif name_end != "pass" and kind not in ("pin", "secret-id") and (loose := _LOOSE.match(text, end)) is not None:  # "pass" is a verb as well
         quoted = kind == "password" and text.startswith(_QUOTES[:2], loose.end())  # as in SQL
-        yield from _judge(text, loose.end(), kind, loose=not option and not quoted)
+        yield from _judge(text, loose.end(), kind, loose=not option and not quoted, name=(start, end))
 
 
-def _judge(text: str, place: int, kind: str, *, loose: bool) -> Iterator[Span]:
+def _judge(text: str, place: int, kind: str, *, loose: bool, name: tuple[int, int] | None = None) -> Iterator[Span]:
+    """The value at a place, if it is a secret.
+
+    Args:
+        text: any text.
+        place: where the value starts.
+        kind: of what the name says.
+        loose: only a blank or a word such as "is" joins name and value.
+        name: where the name starts and ends; none: a word of another language.
+    """
     first = text[place : place + 1]
     if not "!" <= first <= "\u024f":
         return
@@ -161,7 +172,9 @@ def _judge(text: str, place: int, kind: str, *, loose: bool) -> Iterator[Span]:
         quoted = _QUOTED.match(text, place) or _ESCAPED.match(text, place)
         if quoted is not None:
             group = quoted.lastindex or 0
-            if not quoted[group].lower().startswith("bearer ") and is_secret(quoted[group], kind, loose=loose):
+            if not quoted[group].lower().startswith("bearer ") and is_secret(
+                quoted[group], kind, loose=loose, data=kind == "password"
+            ):
                 yield quoted.start(group), quoted.end(group), kind
             return
     nested = _NESTED.match(text, place)
@@ -172,12 +185,28 @@ def _judge(text: str, place: int, kind: str, *, loose: bool) -> Iterator[Span]:
         return
     value = plain["v"]
     kept = _trimmed(value)
-    if not is_secret(kept, kind, literal=False, loose=loose):
-        return
     stop = plain.start("v") + len(kept)
+    if not is_secret(kept, kind, literal=False, loose=loose) and not (
+        kind == "password"
+        and name is not None
+        and is_secret(kept, kind, literal=False, data=True)
+        and _stands_certain(text, name, place, stop)
+    ):
+        return
     if len(value) >= _PLAIN_BOUND:
         stop = max(stop, _end_of_run(text, stop))  # a value longer than the bound
     yield plain.start("v"), stop, kind
+
+
+def _stands_certain(text: str, name: tuple[int, int], place: int, stop: int) -> bool:
+    """Whether what stands around a name and its value says that a mere word is the password."""
+    start, end = name
+    low = max(0, start - 600)
+    window = with_line_ends(text[low : stop + 400])
+    start, end, place, stop = start - low, end - low, place - low, stop - low
+    if window[end:place].isspace():
+        return is_certain_option(window, start, place, stop)
+    return is_certain(window, start, end, place, stop)
 
 
 def _trimmed(value: str) -> str:
@@ -235,52 +264,3 @@ def _end_of_run(text: str, place: int) -> int:
     """Where a value that is longer than its pattern's bound ends."""
     found = _ON.match(text, place)
     return found.end() if found is not None else place
-
-
-_LOGIN = r"[\"']?[^\s\"':\\]{1,80}:(?P<v>[^\s\"'\\]{2,128})"
-_OPERAND = r"[\"']?(?P<v>[^\s\"'\\-][^\s\"'\\]{1,128})"
-_COMMANDS: dict[str, tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]] = {
-    "p": (
-        (("mysql", "mariadb", "mycli"), re.compile(_OPERAND)),
-        (("sshpass", "docker login", "podman login", "mongo", "az login", "kinit", "twine"), re.compile(r"[ =]{0,2}" + _OPERAND)),
-    ),
-    "u": ((("curl", "http"), re.compile(r"[ =]{0,2}" + _LOGIN)),),
-    "-": ((("curl", "wget"), re.compile(r"user[ =]" + _LOGIN)),),
-    "a": ((("redis-cli",), re.compile(r"[ ]" + _OPERAND)),),
-    "w": ((("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldappasswd"), re.compile(r"[ ]{0,2}" + _OPERAND)),),
-}
-"""By the letter of the option: commands one of which must stand before it on the line, and its value."""
-
-
-_MOST_ON_LINE = 50
-"""No line calls more commands that take a password; what goes on like that is no command line."""
-
-
-def _on_command_lines(text: str) -> Iterator[Span]:
-    """Passwords behind the short options of commands that take one there: `mysql -pPW`, `curl -u user:PW`."""
-    line_end, on_line = -1, 0
-    place = text.find(" -")
-    while place >= 0:
-        stop = place + 3
-        for commands, value in _COMMANDS.get(text[place + 2 : stop], ()):
-            found = value.match(text, stop)
-            if found is not None and _starts_with(commands, text, place) and _is_option_value(found["v"]):
-                yield found.start("v"), found.end("v"), "password"
-                stop = found.end()
-                if stop > line_end:
-                    line_end, on_line = text.find("\n", stop) % (len(text) + 1), 0  # -1 becomes the end of the text
-                on_line += 1
-        if on_line > _MOST_ON_LINE:
-            stop, on_line = max(stop, line_end), 0
-        place = text.find(" -", stop)
-
-
-def _starts_with(commands: tuple[str, ...], text: str, place: int) -> bool:
-    """Whether one of the commands stands before a place on its line, with no other command between."""
-    before = text[max(0, place - 240) : place]
-    before = before[max(before.rfind("\n"), before.rfind("|"), before.rfind(";")) + 1 :]
-    return any(command in before for command in commands)
-
-
-def _is_option_value(value: str) -> bool:
-    return not is_placeholder(value) and not is_code(value) and not value.isdigit() and value.lower() not in ("password", "pass")

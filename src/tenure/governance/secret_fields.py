@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from tenure.governance.value_judgement import is_code, is_placeholder, is_wordlike
+from tenure.governance.value_judgement import is_chosen, is_code, is_phrase, is_placeholder, is_wordlike
 
 _PASSWORD_HEADS = frozenset(
     "password passwd pwd pass passe passphrase passcode passwort kennwort contrase\u00f1a contrasena senha wachtwoord parola "
@@ -38,13 +38,17 @@ _HEADS = {
     "otp": "one-time-code",
     "tok": "token",
     "psk": "password",
+    "pin": "pin",
+    "requirepass": "password",
 }
 _KEY_OWNERS = frozenset(
     "api secret access private encryption signing auth master account subscription license storage deploy webhook shared consumer "
-    "client hmac jwt ssh gpg admin server ingest write app application bot service root session".split()
+    "client hmac jwt ssh gpg admin server ingest write app application bot service root session preshared unseal setup totp mfa "
+    "authenticator recovery".split()
 )
 _ENDINGS = {  # `dbpassword`, `MYTOKEN`: names without a joint
-    **dict.fromkeys(("password", "passwd", "passphrase"), "password"),
+    **dict.fromkeys(("password", "passwd", "passphrase", "storepass", "keypass", "sshpass", "userpass", "dbpass", "rootpass"), "password"),
+    **dict.fromkeys(("adminpass", "smtppass", "mailpass", "ftppass", "vpnpass", "wifipass", "mypass", "becomepass"), "password"),
     **dict.fromkeys(("apikey", "accesskey", "accountkey"), "api-key"),
     **dict.fromkeys(("secretkey", "clientsecret"), "secret"),
     **dict.fromkeys(("accesstoken", "authtoken", "apitoken", "bottoken", "refreshtoken", "idtoken", "sessiontoken"), "token"),
@@ -80,6 +84,10 @@ def field_kind(name: str) -> str:
         return kind
     if last == "data" and owner == "key":
         return "private-key"
+    if last == "id" and owner == "secret":
+        return "secret-id"
+    if last == "base" and parts[-3:-1] == ["secret", "key"]:
+        return "secret"
     kind = _HEADS.get(last, "")
     if kind == "session" or (last in ("id", "sid") and owner in ("session", "sess", "connect") and "." in name):
         return "session"
@@ -92,7 +100,7 @@ def field_kind(name: str) -> str:
     return kind
 
 
-def is_secret(value: str, kind: str, *, literal: bool = True, loose: bool = False) -> bool:
+def is_secret(value: str, kind: str, *, literal: bool = True, loose: bool = False, data: bool = False) -> bool:
     """Whether the value of a field is a secret, rather than a word, a name, a placeholder or code.
 
     Args:
@@ -100,18 +108,19 @@ def is_secret(value: str, kind: str, *, literal: bool = True, loose: bool = Fals
         kind: as `field_kind` gave it for the field's name.
         literal: the value is data (a JSON string, an option on a command line), not perhaps code.
         loose: only a blank or a word such as "is" joins name and value, so that more must speak for it.
+        data: the place leaves no doubt that the value is the password itself, so that a mere word can be one.
     """
     value = value.strip()
     if len(value) < (3 if kind in _JUDGES or kind == "password" else 8):
         return False
-    if len(value) < 16 and value.isalpha() and (value.islower() or value.isupper()):
+    if len(value) < 16 and value.isalpha() and (value.islower() or value.isupper()) and not (data and kind == "password"):
         return False  # plainly a word: decided at once, because most values are
     if is_placeholder(value) or (not literal and is_code(value)):
         return False
     if kind in _JUDGES:
         return _JUDGES[kind](value)
     if kind == "password":
-        return _is_password(value, literal=literal, loose=loose)
+        return _is_password(value, literal=literal, loose=loose, data=data)
     return _is_token(value, session=kind == "session", literal=literal, loose=loose)
 
 
@@ -135,14 +144,18 @@ def _is_token(value: str, *, session: bool, literal: bool, loose: bool) -> bool:
 _SIGNS = frozenset("!@#$%^&*+")
 
 
-def _is_password(value: str, *, literal: bool, loose: bool) -> bool:
+def _is_password(value: str, *, literal: bool, loose: bool, data: bool) -> bool:
     if value.isdigit():
         return len(value) >= 4 and not loose
     if " " in value:  # a sentence about passwords, unless one of its words is one
+        if data and is_phrase(value):
+            return True
         return len(value) <= 64 and any(_is_password_in_prose(word) for word in value.split()[:12])
     if len(value) < (6 if loose else 3) or _is_path(value):
         return False
     if is_wordlike(value, units=loose):
+        if data and is_chosen(value):
+            return True
         if loose:  # "the password is Falcon-Tiger-42"
             return any(c.isupper() for c in value) and any(c in "-_." for c in value) and _is_word_with_number(value)
         return _is_word_with_number(value) and (literal or not value.replace("_", "").isalnum())
@@ -166,6 +179,7 @@ def _has(value: str) -> tuple[bool, bool]:
     return any(c.isalpha() for c in value), any(c.isdigit() for c in value)
 
 
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9A-HJKMNP-TV-Z]{26}")
 _PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*")
 
@@ -229,6 +243,8 @@ def _is_cookie(value: str) -> bool:
 _JUDGES: dict[str, Callable[[str], bool]] = {
     "card-code": lambda value: value.isdigit() and len(value) in (3, 4),
     "one-time-code": lambda value: value.isdigit() and 4 <= len(value) <= 8,
+    "pin": lambda value: value.isdigit() and 4 <= len(value) <= 8,
+    "secret-id": lambda value: _UUID.fullmatch(value) is not None,
     "basic-auth": _is_basic,
     "authorization": is_authorization,
     "cookie": _is_cookie,

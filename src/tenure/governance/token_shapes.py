@@ -41,7 +41,8 @@ _SHAPES: tuple[tuple[str, str, str], ...] = (
     ("huggingface-token", "hf_ api_org_", rf"{_ANY}{{20,255}}"),
     ("npm-token", "npm_", rf"{_ANY}{{20,255}}"),
     ("pypi-token", "pypi-", rf"{_SAFE}{{16,255}}"),
-    ("twilio-key", "SK AC", rf"[0-9a-f]{{32}}{_END}"),
+    ("twilio-key", "SK", rf"[0-9a-f]{{32}}{_END}"),
+    ("api-token", "HRKU-", rf"{_SAFE}{{30,80}}"),
     ("sendgrid-key", "SG.", rf"{_SAFE}{{16,32}}\.{_SAFE}{{16,64}}"),
     ("mailgun-key", "key-", rf"[0-9a-f]{{32}}{_END}"),
     ("discord-token", "mfa.", rf"{_SAFE}{{60,255}}"),
@@ -110,6 +111,7 @@ def _any_prefix() -> str:
 
 
 _PREFIX = re.compile(f"(?<![A-Za-z0-9])(?:{_any_prefix()}|us[0-9]|atlasv1)")
+_TWILIO_PAIR = re.compile(r"(?<![A-Za-z0-9])AC[0-9a-f]{32}\\{0,7}[\"']?[:,][ ]?\\{0,7}[\"']?(?P<v>[0-9a-f]{32})(?![A-Za-z0-9])")
 _DISCORD = re.compile(rf"[MNO]{_SAFE}{{22,27}}\.{_SAFE}{{6}}\.{_SAFE}{{27,255}}")
 
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
@@ -167,6 +169,8 @@ def _tokens_in_run(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _capital_run(text: str, start: int, end: int) -> Iterator[Span]:
+    if text.startswith("AC", start) and (pair := _TWILIO_PAIR.match(text, start)) is not None:
+        yield pair.start("v"), pair.end("v"), "twilio-key"  # the token that stands beside the id of its account
     if text[start + 2].isdigit():
         yield from find_accounts(text, start, end)
     found = _DISCORD.match(text, start, end) if end - start >= 58 else None

@@ -1,0 +1,103 @@
+"""Places in which the value beside the name of a password is certainly the password, so that a mere word can be one.
+
+In `password=spotify_password` the value may be a variable, and in `password: required` it describes one. In a variable of
+a shell, an option, a form body, a file of settings, or beside the login it belongs to, `swordfish` is what it looks like.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tenure.governance.value_judgement import describes_password, is_sentence_word
+
+_LONGEST_LINE = 200
+_CUTS = "\x00"
+_OPTION_BEFORE = re.compile(r"(?:(?:^|[\s\"'=])--?[A-Za-z][A-Za-z-]{0,30}[ =][\"']?|\s-D)[\w.\[\]-]{0,60}\Z")
+_PAIR_BEFORE = re.compile(r"(?:^|[\s\"'])[A-Za-z_]{2,20}=[^\s=,()\"']{1,60} \Z")
+_NEXT_PAIR = re.compile(r";[A-Za-z][A-Za-z ]{1,30}=|&[A-Za-z_]{1,30}=| [A-Za-z_]{2,20}=[^\s=,()]")
+_LINE_MARKS = re.compile(r"(?:[ \t]|[+-] ?|- |(?:export|set|local|setenv|ENV|ARG|SET|declare -x) |\$ )*[A-Za-z0-9_.\[\]-]{0,60}\Z")
+_SECTION = re.compile(r"(?:^|\n)\[[\w .:\"-]{1,40}\][ \t\r]*\n(?:[^\n(){}]{0,200}\n){0,40}[^\n(){}]{0,60}\Z")
+_LOGIN = (
+    r"(?:user(?:[ _-]?(?:name|id))?|login|uid|account|e-?mail|benutzer(?:name)?|usuario|utilisateur|utente|gebruiker)[\"'`*]{0,3}"
+    r"(?:[ \t]{0,4}[:=][ \t]{0,4}|[ \t]{1,4}(?:is[ \t])?)[\"'`*]{0,3}(?P<v>[^\s,;\"'`(){}*]{1,80})[\"'`*]{0,3}"
+)
+_LOGIN_BEFORE = re.compile(rf"{_LOGIN}(?:[ \t]{{0,3}}(?:[,;/|&]|and|und|y|et|e)?[ \t\n]{{1,4}}|[,;/|&])[\w\"'`* .-]{{0,24}}\Z", re.IGNORECASE)
+_SETTING = re.compile(
+    r"[ \t]{0,20}(?:- )?[\"']?[\w.-]{0,30}(?:user|username|login|email|host|hostname|server|port|database|dbname|db|adapter|driver|account)[\"']?"
+    r"[ \t]{0,4}:[ \t]{1,4}(?P<v>[^\s,;(){}\"']{1,80})[ \t\r]{0,4}\Z",
+    re.IGNORECASE,
+)
+_NETRC = re.compile(r"\b(?:login|user|username|account)[ \t\n]{1,4}(?P<v>[^\s\"']{1,80})[ \t\n]{1,8}\Z")
+_AFTER_LOGIN = re.compile(r"[ \t\r]{0,8}(?:\Z|[\n\x00\"'#]|(?:account|machine|port|macdef) )")
+_OPERATOR = re.compile(r"[ \t]{0,4}(?:\Z|[\n\x00\"'`|;&>)\\]| --?[A-Za-z])")
+
+
+def is_certain(text: str, start: int, end: int, place: int, stop: int) -> bool:
+    """Whether an unquoted value that `=` or `:` joins to the name of a password is the password.
+
+    Args:
+        text: what stands around it, some hundred characters before and behind, with line ends as such.
+        start: where the name starts.
+        end: where it ends.
+        place: where the value starts.
+        stop: where it ends.
+    """
+    name, joint, after = text[start:end], text[end:place], text[stop : stop + 1]
+    before = text[max(0, start - _LONGEST_LINE) : start].rpartition(_CUTS)[2]
+    line = before.rpartition("\n")[2]
+    if joint == ">" and text[start - 1 : start] == "<":
+        return text.startswith("</", stop)
+    if joint.endswith("="):
+        if after in (",", ")", "]", "}") and after:
+            return False
+        if name.startswith("-"):
+            return not text[place:stop].isupper()
+        if joint == "=":
+            if name.isupper() or before[-1:] in ("?", "&", ";", "%") or before.endswith("-D") or _OPTION_BEFORE.search(line) is not None:
+                return True
+            if _PAIR_BEFORE.search(line) is not None or _NEXT_PAIR.match(text, stop) is not None:
+                return True
+            if _LINE_MARKS.fullmatch(line) is not None and _ends_line(text, stop):
+                return True
+        return _LINE_MARKS.fullmatch(line) is not None and _ends_line(text, stop) and _is_in_section(text, start)
+    if joint.strip() in (":", "\uff1a") and (after not in (";", ")", "}", "]", "(") or not after):
+        if "(" in line or "{" in line:
+            return False
+        login = _LOGIN_BEFORE.search(before)
+        if login is not None and not describes_password(login["v"]):
+            return after != ","
+        return _ends_line(text, stop) and _stands_among_settings(text, start, stop)
+    return False
+
+
+def is_certain_option(text: str, start: int, place: int, stop: int) -> bool:
+    """Whether what a blank parts from the name of a password is the password: on a command line, or in a file of logins."""
+    before = text[max(0, start - _LONGEST_LINE) : start].rpartition(_CUTS)[2]
+    if not text.startswith("-", start):
+        found = _NETRC.search(before)
+        return found is not None and not is_sentence_word(found["v"]) and _AFTER_LOGIN.match(text, stop) is not None
+    if text[place:stop].isupper() or _OPERATOR.match(text, stop) is None:
+        return False
+    words = before.rpartition("\n")[2].split()
+    return bool(words) and not any(is_sentence_word(word) for word in words)
+
+
+def _ends_line(text: str, stop: int) -> bool:
+    rest = text[stop : stop + 12].lstrip(" \t\r\"'")
+    return not rest or rest[0] in "\n\x00#" or rest.startswith("\\n")
+
+
+def _is_in_section(text: str, start: int) -> bool:
+    """Whether a line stands in a file of settings that is parted by `[names]`."""
+    return _SECTION.search(text[max(0, start - 600) : start].rpartition(_CUTS)[2]) is not None
+
+
+def _stands_among_settings(text: str, start: int, stop: int) -> bool:
+    """Whether a line beside this one, of the two before and the two after, names a user, a host or a port, and its value."""
+    before = text[max(0, start - 2 * _LONGEST_LINE) : start].rpartition(_CUTS)[2].split("\n")
+    after = text[stop : stop + 2 * _LONGEST_LINE].partition(_CUTS)[0].split("\n")
+    for line in (*before[-3:-1], *after[1:3]):
+        found = _SETTING.match(line) if len(line) <= _LONGEST_LINE else None
+        if found is not None and not describes_password(found["v"]):
+            return True
+    return False
