@@ -86,8 +86,9 @@ def find_named(text: str, image: str, lower: str) -> Iterator[Span]:
             if (not text[stop : stop + 1].islower() or lower.startswith(goes_on, stop)) and (
                 stem not in _OF_DIGITS or _DIGITS.search(text, stop, stop + 60) is not None
             ):
-                found, stop = _beside_name(text, image, place, stop)
-                yield from found
+                if not image.startswith("[redacted:", place - 10):  # the name of a kind
+                    found, stop = _beside_name(text, image, place, stop)
+                    yield from found
             place = lower.find(stem, stop)
     for stem in _WORD_STEMS:
         place = lower.find(stem)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tenure.governance.value_judgement import describes_password, is_sentence_word
+from tenure.governance.value_judgement import describes_password, is_free_of_sentences
 
 _LONGEST_LINE = 200
 _CUTS = "\x00"
@@ -45,6 +45,7 @@ def is_certain(text: str, start: int, end: int, place: int, stop: int) -> bool:
     name, joint, after = text[start:end], text[end:place], text[stop : stop + 1]
     before = text[max(0, start - _LONGEST_LINE) : start].rpartition(_CUTS)[2]
     line = before.rpartition("\n")[2]
+    near = line[-100:]
     if joint == ">" and text[start - 1 : start] == "<":
         return text.startswith("</", stop)
     if joint.endswith("="):
@@ -53,17 +54,17 @@ def is_certain(text: str, start: int, end: int, place: int, stop: int) -> bool:
         if name.startswith("-"):
             return not text[place:stop].isupper()
         if joint == "=":
-            if name.isupper() or before[-1:] in ("?", "&", ";", "%") or before.endswith("-D") or _OPTION_BEFORE.search(line) is not None:
+            if name.isupper() or before[-1:] in ("?", "&", ";", "%") or before.endswith("-D") or _OPTION_BEFORE.search(near) is not None:
                 return True
-            if _PAIR_BEFORE.search(line) is not None or _NEXT_PAIR.match(text, stop) is not None:
+            if _NEXT_PAIR.match(text, stop) is not None or _PAIR_BEFORE.search(near) is not None:
                 return True
-            if _LINE_MARKS.fullmatch(line) is not None and _ends_line(text, stop):
+            if len(line) <= 80 and _LINE_MARKS.fullmatch(line) is not None and _ends_line(text, stop):
                 return True
-        return _LINE_MARKS.fullmatch(line) is not None and _ends_line(text, stop) and _is_in_section(text, start)
+        return len(line) <= 80 and _LINE_MARKS.fullmatch(line) is not None and _ends_line(text, stop) and _is_in_section(text, start)
     if joint.strip() in (":", "\uff1a") and (after not in (";", ")", "}", "]", "(") or not after):
         if "(" in line or "{" in line:
             return False
-        login = _LOGIN_BEFORE.search(before)
+        login = _LOGIN_BEFORE.search(before[-120:])
         if login is not None and not describes_password(login["v"]):
             return after != ","
         return _ends_line(text, stop) and _stands_among_settings(text, start, stop)
@@ -75,11 +76,10 @@ def is_certain_option(text: str, start: int, place: int, stop: int) -> bool:
     before = text[max(0, start - _LONGEST_LINE) : start].rpartition(_CUTS)[2]
     if not text.startswith("-", start):
         found = _NETRC.search(before)
-        return found is not None and not is_sentence_word(found["v"]) and _AFTER_LOGIN.match(text, stop) is not None
+        return found is not None and is_free_of_sentences(found["v"]) and _AFTER_LOGIN.match(text, stop) is not None
     if text[place:stop].isupper() or _OPERATOR.match(text, stop) is None:
         return False
-    words = before.rpartition("\n")[2].split()
-    return bool(words) and not any(is_sentence_word(word) for word in words)
+    return is_free_of_sentences(before.rpartition("\n")[2])
 
 
 def _ends_line(text: str, stop: int) -> bool:

@@ -124,11 +124,16 @@ def _seed_phrase(text: str, place: int) -> Iterator[Span]:
 _BASE32 = re.compile(r"(?<![\w-])(?:(?:[A-Z2-7]{4}[ -]){3,15}[A-Z2-7]{2,4}|(?:[a-z2-7]{4} ){3,15}[a-z2-7]{2,4}|[A-Z2-7]{16,64})(?![\w-])")
 
 
+_DIGIT = re.compile("[2-7]")
+
+
 def _authenticator_key(text: str, place: int) -> Iterator[Span]:
     line = text.find("\n", place, place + 120)
     end = line if line >= 0 else min(len(text), place + 120)
+    if _DIGIT.search(text, place, end) is None:
+        return
     found = _BASE32.search(text, place, end)
     if found is not None and found.start() - place <= 48:
         key = found.group()
-        if any(c.isdigit() for c in key) and any(c.isalpha() for c in key):
+        if _DIGIT.search(key) is not None and not key.isdigit():
             yield found.start(), found.end(), "one-time-key"

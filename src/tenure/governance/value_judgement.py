@@ -7,6 +7,7 @@ The question decides most of what redaction gets right: `password: hunter2` is a
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _SPLIT = re.compile(r"[-_./:,;|\s]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -138,6 +139,7 @@ def _is_word(part: str, units: bool) -> bool:
     return stem in _SECRET_WORDS and len(lower) - len(stem) <= 2
 
 
+@lru_cache(maxsize=4096)
 def is_chosen(value: str) -> bool:
     """Whether a value that `is_wordlike` can be a password that somebody chose: `swordfish`, `LilyPad_1`, `four-words-and-a-half`.
 
@@ -178,6 +180,6 @@ def describes_password(value: str) -> bool:
     return value.lower().strip("<>\"'?!.") in _SAYS_NO_PASSWORD or is_placeholder(value)
 
 
-def is_sentence_word(word: str) -> bool:
-    """Whether a word is one that sentences are made of, and command lines are not."""
-    return word.lower().strip(_EDGES) in _SENTENCE_WORDS
+def is_free_of_sentences(line: str) -> bool:
+    """Whether none of a line's words is one that sentences are made of, as on a command line."""
+    return _SENTENCE_WORDS.isdisjoint(word.strip(_EDGES) for word in line.lower().split())
