@@ -9,11 +9,11 @@ from tenure.governance.searching import Span, places
 from tenure.governance.value_judgement import is_code, is_placeholder
 
 _LOGIN = r"[\"']?[^\s\"':\\]{1,80}:(?P<v>[^\s\"'\\]{2,128})"
-_OPERAND = r"[\"']?(?P<v>[^\s\"'\\-][^\s\"'\\]{1,128})"
+_OPERAND = r"(?:'(?P<w>[^'\n]{2,128})'|[\"']?(?P<v>[^\s\"'\\-][^\s\"'\\]{1,128}))"
 _COMMANDS: dict[str, tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]] = {
     "p": (
-        (("mysql", "mariadb", "mycli"), re.compile(_OPERAND)),
-        (("sshpass", "docker login", "podman login", "mongo", "az login", "kinit", "twine"), re.compile(r"[ =]{0,2}" + _OPERAND)),
+        (("mysql", "mariadb", "mycli", "7z ", "7za ", "unrar ", "rar "), re.compile(_OPERAND)),
+        (("sshpass", "docker login", "podman login", "mongo", "az login", "kinit", "twine", "sqlplus", "rclone obscure"), re.compile(r"[ =]{0,2}" + _OPERAND)),
     ),
     "u": ((("curl", "http"), re.compile(r"[ =]{0,2}" + _LOGIN)),),
     "-": (
@@ -26,7 +26,8 @@ _COMMANDS: dict[str, tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]] = {
     ),
     "w": ((("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldappasswd"), re.compile(r"[ ]{0,2}" + _OPERAND)),),
     "U": ((("smbclient", "rpcclient", "smbmap", "net "), re.compile(r"[ ]?[\"']?[^\s\"'%]{1,80}%(?P<v>[^\s\"']{2,128})")),),
-    "P": ((("sqlcmd", "bcp", "ipmitool"), re.compile(r"[ ]{0,2}" + _OPERAND)),),
+    "N": ((("ssh-keygen",), re.compile(r"[ ]{0,2}" + _OPERAND)),),
+    "P": ((("sqlcmd", "bcp", "ipmitool", "zip", "ssh-keygen"), re.compile(r"[ ]{0,2}" + _OPERAND)),),
 }
 """By the letter of the option: commands one of which must stand before it on the line, and its value."""
 
@@ -46,6 +47,34 @@ _ORACLE = re.compile(r"(?:jdbc:oracle:[a-z0-9]{2,5}:|\b(?:sqlplus|imp|exp|impdp|
 _PGPASS = re.compile(r"(?:^|(?<=[\n\"' >]))[\w.*-]{1,80}:(?:[1-9][0-9]{3,4}|\*):(?:[A-Za-z_][\w-]{0,60}|\*):[\w.@*-]{1,60}:(?P<v>[^\s:\"']{4,128})(?=[\s\"']|\Z)")
 
 
+_TYPED = r"(?:[0-9] )?(?P<v>[^\s\"']{4,64})(?=[ \t\r]*(?:\n|\Z|privilege|role|RO\b|RW\b))"
+_LINES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    # Settings of switches and routers.
+    ("enable secret ", re.compile(_TYPED)),
+    ("enable password ", re.compile(_TYPED)),
+    ("snmp-server community ", re.compile(_TYPED)),
+    (" password 0 ", re.compile(_TYPED)),
+    (" password 7 ", re.compile(_TYPED)),
+    (" secret 0 ", re.compile(_TYPED)),
+    (" secret 5 ", re.compile(_TYPED)),
+    (" secret 9 ", re.compile(_TYPED)),
+    # Commands that take a password by its place.
+    ("htpasswd -", re.compile(r"[A-Za-z]{0,4}b[A-Za-z]{0,4} [^\s]{1,120} [^\s]{1,60} [\"']?(?P<v>[^\s\"']{3,128})")),
+    ("imap login ", re.compile(r"[^\s]{1,80} (?P<v>[^\s\"']{4,128})(?=[ \t\r]*(?:\n|\Z))")),
+    (" LOGIN ", re.compile(r"\"?[^\s]{1,80}\"? \"?(?P<v>[^\s\"']{4,128})\"?(?=[ \t\r]*(?:\n|\Z))")),
+    ("wandb login ", re.compile(r"(?:--relogin )?(?P<v>[0-9a-f]{40})(?![0-9A-Za-z])")),
+    # openssl ... -passin pass:PW
+    ("-passin pass:", re.compile(r"[\"']?(?P<v>[^\s\"']{3,128})")),
+    ("-passout pass:", re.compile(r"[\"']?(?P<v>[^\s\"']{3,128})")),
+    ("-pass pass:", re.compile(r"[\"']?(?P<v>[^\s\"']{3,128})")),
+    # Calls that take a login and its password.
+    *(
+        (anchor, re.compile(r"\s{0,8}\\?[\"'][^\s\"'\\]{1,80}\\?[\"'],\s{0,8}\\?[\"'](?P<v>[^\s\"'\\]{3,128})\\?[\"']"))
+        for anchor in ("auth=(", "BasicAuth(", ".login(", "basic_auth(", ".auth(", "PSCredential(", "setCredentials(")
+    ),
+)
+
+
 def find_on_command_lines(text: str) -> Iterator[Span]:
     """Passwords behind short options of commands that take one there, and those that are fed or handed to a command."""
     yield from _behind_options(text)
@@ -53,17 +82,40 @@ def find_on_command_lines(text: str) -> Iterator[Span]:
     if "ecureString" in text:
         for place in places(text, "ConvertTo-SecureString"):
             yield from _value(_SECURE_STRING.match(text, place))
+    for anchor, pattern in _LINES:
+        for place in places(text, anchor):
+            yield from _value(pattern.match(text, place + len(anchor)))
     for place in places(text, "net use "):
         yield from _value(_NET_USE.match(text, place))
     for anchor in ("oracle:", "sqlplus ", "imp ", "exp ", "impdp ", "expdp ", "sqlldr "):
         if anchor in text and "/" in text and "@" in text:
             for place in places(text, anchor):
                 yield from _value(_ORACLE.match(text, place - (5 if anchor == "oracle:" else 0)))
+    if "redential" in text or "reds" in text or "og in with" in text or "ogin" in text:
+        for found in _SAID.finditer(text):
+            if _is_mixed(found["v"]):
+                yield *found.span("v"), "password"
     for anchor in (":5432:", ":5433:", ":6432:", ":*:", ":3306:"):
         for place in places(text, anchor):
             start = max(text.rfind(c, max(0, place - 80), place) for c in "\n\"' >") + 1
             if start or place <= 80:
                 yield from _value(_PGPASS.match(text, start))
+
+
+_SAID = re.compile(
+    r"(?:[Cc]redentials|[Cc]reds|[Ll]og ?in(?: with)?|[Ll]ogin details)(?: are| is|:|=| with| as)? {0,2}[\"'`]?[A-Za-z][\w.@+-]{0,60}[\"'`]?(?: ?/ ?| ?: ?| and )[\"'`]?"
+    r"(?P<v>[^\s\"'`,;/:]{5,64}?)(?=[.,;!)]?[\"'`]?(?:\s|\Z))"
+)
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether a value holds letters beside digits or signs, as passwords do and words do not."""
+    return (
+        is_option_value(value)
+        and any(c.isalpha() for c in value)
+        and any(c.isdigit() or c in "!#$%^&*+?=~" for c in value)
+        and re.fullmatch(r"[0-9.]+[A-Za-z]{1,3}|v?[0-9]+(?:\.[0-9]+)+\w*|\w+\(.*", value) is None
+    )
 
 
 def _value(found: re.Match[str] | None) -> Iterator[Span]:
@@ -101,8 +153,8 @@ def _behind_options(text: str) -> Iterator[Span]:
         stop = place + 3
         for commands, value in _COMMANDS.get(text[place + 2 : stop], ()):
             found = value.match(text, stop)
-            if found is not None and _starts_with(commands, text, place) and is_option_value(found["v"]):
-                yield found.start("v"), found.end("v"), "password"
+            if found is not None and is_option_value(found[found.lastgroup or "v"]) and _starts_with(commands, text, place):
+                yield *found.span(found.lastgroup or "v"), "password"
                 stop = found.end()
                 if stop > line_end:
                     line_end, on_line = text.find("\n", stop) % (len(text) + 1), 0  # -1 becomes the end of the text

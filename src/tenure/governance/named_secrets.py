@@ -36,7 +36,7 @@ _STEMS: dict[str, tuple[str, ...]] = {
 _OF_DIGITS = frozenset({"cvv", "cvc", "otp", "pin"})
 _DIGITS = re.compile(r"[0-9]{3}")
 
-_WORD_STEMS = ("senha", "parola", "identified by")
+_WORD_STEMS = ("senha", "parola", "kennwort", "identified by", "motdepasse")
 _FOREIGN = re.compile(
     "\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\u00f1a\\b|\u0142o\\b"
     "|[\u015e\u015f]ifre|[\u041f\u043f]\u0430\u0440\u043e\u043b\u044c|\u0643\u0644\u0645\u0629 \u0627\u0644\u0645\u0631\u0648\u0631"
@@ -45,15 +45,19 @@ _FOREIGN = re.compile(
 _NAME_CHARS = string.ascii_letters + string.digits + "_-."
 _NAME_TAIL = string.ascii_letters + string.digits + "_-"
 _TYPED = r"\??:[ \t]?[A-Za-z_][A-Za-z0-9_.\[\]|, ?]{0,40}=[ \t]?(?=\\{0,7}[\"'])"  # password: str = "..."
-_NUMBERED = r"(?: #?[0-9]{1,2}(?=[ \t]{0,4}[:=]))?"  # Unseal Key 1: ...
+_NUMBERED = r"(?: #?[0-9]{1,2}(?=[ \t]{0,4}[:=])| for [\w.@-]{1,40}(?=: )| (?:is|was|lautet|ist|es|est)(?= ?:))?"  # Unseal Key 1: ..., password for anna: ...
 _JOINT = r"={1,3}>?|!={1,2}|:=|:{1,2}|\uff1a|=>|->|%3[dD]"
 _YAML = r"(?:[|>][+-]?[ \t]{0,4}\n[ \t]{1,20}|!!?[a-z]{1,20}[ ](?![|>]))?"  # a block, or a tag, before the value
 _PAIRED = r"\\{0,7}[\"'][ \t]{0,4},?\s{0,20}\\{0,7}[\"']?[vV]alue\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}"  # name="password" value="..."
+_HELD = r"\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\{[^{}\[\]\n]{0,160}?\\{0,7}[\"']?\bvalue\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}"  # "db_password": {"value": "..."}
+_ELEMENT = r"\\{0,7}[\"'][ \t]{0,4}>"  # <property name="password">...</property>
 _LISTED = r"[ \t]{0,4}(?:\n|\\{1,4}n)[ \t]{1,20}value:[ \t]{1,4}"  # - name: DB_PASSWORD\n  value: ...
 _FIRM = re.compile(
     rf"(?:\\{{0,7}}[\"'`]\]?|\*{{2}}|\])?{_NUMBERED}[ \t]{{0,8}}(?:{_TYPED}|{_JOINT})[ \t]{{0,8}}\*{{0,2}}[ \t]?(?:[brufBRUF@]{{1,2}}(?=[\"']))?"
-    rf"{_YAML}|{_PAIRED}|{_LISTED}"
+    rf"{_YAML}|{_PAIRED}|{_LISTED}|{_ELEMENT}"
 )
+_CALLED = re.compile(r"\((?=\\{0,7}[\"'])")  # PASSWORD('...')
+_HOLDER = re.compile(_HELD)
 _LOOSE = re.compile(
     r"[ \t]{0,3}\|[ \t]{0,8}|\t{1,4}|[ ]{1,8}(?:(?:for [\w.@-]{1,40} )?(?:is|was|to|as|are|becomes|set to|now|lautet|ist|war|es|est|era|\u00e8"
     r"|\u00e9|jest|er|\u00e4r|:)[ ]{1,2}(?:now |set to |jetzt |ahora |maintenant )?)?"
@@ -65,6 +69,7 @@ _PLAIN_RUN = r"(?:[!#$%()*+\-./0-9?@A-Z\[\]^_a-z{|}~\u00a1-\u024f]|&(?![A-Za-z0-
 _PLAIN_BOUND = 250
 _QUOTES = ('"', "'", "`", "\\")
 _NESTED = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{2,40}(?=[:=])")
+_QUERY = re.compile(r"[A-Za-z]{1,20}=[^&\s]{1,60}&[A-Za-z]{1,20}=")
 _PLAIN = re.compile(rf"[\"'`]?(?P<v>{_PLAIN_RUN}{{1,256}}(?:[:=]{{1,2}}{_PLAIN_RUN}{{1,256}}){{0,3}}={{0,2}})")
 _ON = re.compile(r"[A-Za-z0-9_+/=.-]*+")
 _BEARER = re.compile(r"[ \t]{1,4}(?P<v>[A-Za-z0-9._~+/-]{8,700}={0,2})")
@@ -136,22 +141,27 @@ def _word_before(image: str, start: int) -> str:
     return word[len(word.rstrip(string.ascii_letters)) :]
 
 
+_BELOW = re.compile(r":?[ \t\r]{0,4}\n{1,2}[ \t]{0,8}(?=[^\s:=]{8,128}[ \t\r]{0,4}(?:\n|\Z))")  # on a line of its own below the name
+_FIRM_ONLY = frozenset({"secret-id"})
+_CHANGED = re.compile(r"\\{0,7}[\"'] (?:->|=>|to) (?=\\{0,7}[\"'])")  # "old" -> "new"
 _NEXT_ARGUMENT = re.compile(r"\\{0,7}[\"'],\s{0,8}(?=\\{0,7}[\"'])")  # ["--api-key", "..."]
 
 
 def _value_after(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
-    if text.startswith("://", start - 3):
-        return  # the login of an address, which has its own rule
+    if text.startswith("://", start - 3) or text.startswith("::", start - 2):
+        return  # the login of an address, which has its own rule, or the name of a class
     option = text.startswith("-", start)
     name_end = text[start:end].lower()
-    firm = _FIRM.match(text, end)
+    firm = _HOLDER.match(text, end) or _FIRM.match(text, end) or (_CALLED.match(text, end) if kind == "password" else None)
     if firm is not None:
         yield from _judge(text, firm.end(), kind, loose=False, name=(start, end))
     elif text.startswith("<", start - 1) and text.startswith(">", end):
         yield from _judge(text, end + 1, kind, loose=False, name=(start, end))
     elif option and (listed := _NEXT_ARGUMENT.match(text, end)) is not None:
         yield from _judge(text, listed.end(), kind, loose=False, name=(start, end))
-    elif name_end != "pass" and kind not in ("pin", "secret-id") and (loose := _LOOSE.match(text, end)) is not None:  # "pass" is a verb as well
+    elif kind == "password" and (below := _BELOW.match(text, end)) is not None:
+        yield from _judge(text, below.end(), kind, loose=True)
+    elif name_end != "pass" and kind not in _FIRM_ONLY and (loose := _LOOSE.match(text, end)) is not None:  # "pass" is a verb as well
         quoted = kind == "password" and text.startswith(_QUOTES[:2], loose.end())  # as in SQL
         yield from _judge(text, loose.end(), kind, loose=not option and not quoted, name=(start, end))
 
@@ -177,10 +187,13 @@ def _judge(text: str, place: int, kind: str, *, loose: bool, name: tuple[int, in
                 quoted[group], kind, loose=loose, data=kind == "password"
             ):
                 yield quoted.start(group), quoted.end(group), kind
+                changed = _CHANGED.match(text, quoted.end(group))
+                if changed is not None and not loose:
+                    yield from _judge(text, changed.end(), kind, loose=True)
             return
     nested = _NESTED.match(text, place)
-    if nested is not None and field_kind(nested.group()):
-        return  # `password: token=...`: the inner name speaks for the value
+    if (nested is not None and field_kind(nested.group())) or _QUERY.match(text, place) is not None:
+        return  # `password: token=...`: the inner names speak for the values
     plain = _PLAIN.match(text, place)
     if plain is None:
         return

@@ -18,7 +18,7 @@ _NEXT_PAIR = re.compile(r";[A-Za-z][A-Za-z ]{1,30}=|&[A-Za-z_]{1,30}=| [A-Za-z_]
 _LINE_MARKS = re.compile(r"(?:[ \t]|[+-] ?|- |(?:export|set|local|setenv|ENV|ARG|SET|declare -x) |\$ )*[A-Za-z0-9_.\[\]-]{0,60}\Z")
 _SECTION = re.compile(r"(?:^|\n)\[[\w .:\"-]{1,40}\][ \t\r]*\n(?:[^\n(){}]{0,200}\n){0,40}[^\n(){}]{0,60}\Z")
 _LOGIN = (
-    r"(?:user(?:[ _-]?(?:name|id))?|login|uid|account|e-?mail|benutzer(?:name)?|usuario|utilisateur|utente|gebruiker)[\"'`*]{0,3}"
+    r"(?:user(?:[ _-]?(?:name|id))?|login|uid|account|e-?mail|benutzer(?:name)?|usuario|utilisateur|identifiant|utente|gebruiker)[\"'`*]{0,3}"
     r"(?:[ \t]{0,4}[:=][ \t]{0,4}|[ \t]{1,4}(?:is[ \t])?)[\"'`*]{0,3}(?P<v>[^\s,;\"'`(){}*]{1,80})[\"'`*]{0,3}"
 )
 _LOGIN_BEFORE = re.compile(rf"{_LOGIN}(?:[ \t]{{0,3}}(?:[,;/|&]|and|und|y|et|e)?[ \t\n]{{1,4}}|[,;/|&])[\w\"'`* .-]{{0,24}}\Z", re.IGNORECASE)
@@ -46,9 +46,9 @@ def is_certain(text: str, start: int, end: int, place: int, stop: int) -> bool:
     before = text[max(0, start - _LONGEST_LINE) : start].rpartition(_CUTS)[2]
     line = before.rpartition("\n")[2]
     near = line[-100:]
-    if joint == ">" and text[start - 1 : start] == "<":
+    if joint.endswith(">"):
         return text.startswith("</", stop)
-    if joint.endswith("="):
+    if joint.rstrip().endswith("="):
         if after in (",", ")", "]", "}") and after:
             return False
         if name.startswith("-"):

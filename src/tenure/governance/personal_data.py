@@ -107,7 +107,7 @@ def find_numbers(text: str) -> Iterator[Span]:
         if end - start >= 13:
             for card in _CARD.finditer(text, start, end):
                 digits = card.group().replace(" ", "").replace("-", "")
-                if _followed_by_more(text, card.end(), end):
+                if _followed_by_more(text, card.end(), end) or _stands_in_row(text, card):
                     continue
                 if is_card(digits):
                     yield card.start(), card.end(), "card"
@@ -125,6 +125,18 @@ def find_numbers(text: str) -> Iterator[Span]:
 def _followed_by_more(text: str, place: int, end: int) -> bool:
     """Whether a number that ends where its run of digits ends goes on behind it, as in `4111111111111111a`."""
     return place == end and place < len(text) and (text[place].isalnum() or text[place] == "_")
+
+
+_GROUP_BEFORE = re.compile(r"(?<![0-9A-Za-z])[0-9A-F]{4,5} \Z")
+_GROUP_AFTER = re.compile(r" [0-9A-F]{4,5}(?![0-9A-Za-z/])")
+
+
+def _stands_in_row(text: str, card: re.Match[str]) -> bool:
+    """Whether groups of four go on before or behind a card, as in a table of codes: `52BB 5352 5354 5353 5351 5366`."""
+    before = _GROUP_BEFORE.search(text, max(0, card.start() - 6), card.start())
+    after = _GROUP_AFTER.match(text, card.end())
+    sides = [found.group() for found in (before, after) if found is not None]
+    return len(sides) == 2 or any(c in "ABCDEF" for side in sides for c in side)
 
 
 def is_card(digits: str) -> bool:
@@ -194,7 +206,7 @@ _TRUNK = re.compile(
 )
 _FOREIGN_PHONE = re.compile(
     "\u7535\u8bdd|\u624b\u673a|\u96fb\u8a71|\u643a\u5e2f|\uc804\ud654|\ud734\ub300\ud3f0|[\u0422\u0442]\u0435\u043b\u0435\u0444\u043e\u043d"
-    "|[Tt]\u00e9l|[Tt]el\u00e9fono"
+    "|[Tt]\u00e9l|[Tt]el\u00e9fono|[Mm]\u00f3vil"
 )
 _BESIDE_WORD = re.compile(
     r"(?:e?fon[eo]?|\u00e9phone|\u53f7|\u756a\u53f7|\ubc88\ud638)?(?:[_ -]?(?:[Nn]umber|num|[Nn]o|[Nn]r|[Nn]ummer"
@@ -273,8 +285,8 @@ def _joined(image: str, place: int) -> bool:
 
 def _length_abroad(number: str) -> int:
     """How much of a row of groups is one phone number; 0 if it is none."""
-    if len(number) < 9:
-        return 0
+    if len(number) < 9 or (number.count(".") == 1 and number[1:].replace(".", "").isdigit()):
+        return 0  # too short, or a decimal fraction
     date = _DATE.search(number)
     if date is not None:
         number = number[: date.start()].rstrip(" .-/(\u00a0")

@@ -239,7 +239,7 @@ def _copy(value: Any, clean: _Cleaner) -> Any:
                     name = f"{name}#"
                 copy[name] = None  # holds the place, so that fields keep their order
                 sort = field_kind(key) if isinstance(key, str) else ""
-                pending.append((inner, sort or (named if key == "value" else ""), copy, name))
+                pending.append((inner, sort or ((named or kind) if key == "value" else ""), copy, name))
         elif isinstance(item, list | tuple):
             rows: list[Any] = [None] * len(item)
             parent[slot] = rows
@@ -256,7 +256,7 @@ def _named_value_kind(item: Mapping[Any, Any]) -> str:
     """The kind of secret that `value` is, in an object that says name and value apart."""
     if "value" not in item:
         return ""
-    name = item.get("name", item.get("key"))
+    name = item.get("name", item.get("key", item.get("keyName")))
     return field_kind(name) if isinstance(name, str) else ""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from tenure.governance.searching import Span, find_foreign, places
 
 _CODE_OWNER = re.compile(
-    r"(?:\b(?:verif[a-z]{2,8}|security|authenti[a-z]{2,8}|auth|one[- ]time|log-?in|sign-?in|access|2fa|mfa|sms|totp|factor|unlock|device)[ _-]"
+    r"(?:\b(?:verif[a-z]{2,8}|security|authenti[a-z]{2,8}|auth|one[- ]time|log-?in|sign-?in|access|2fa|mfa|sms|totp|factor|unlock|device|alarm|door|gate|pairing)[ _-]|\byour(?: [a-z0-9.]{1,20}){0,2} "
     r"|best.tigungs|sicherheits|verifizierungs|einmal-?|anmelde|zugangs|freischalt|verificatie|toegangs)\Z"
 )
 _DIGITS = r"(?:[A-Z]-)?(?P<v>[0-9]{3}[ -][0-9]{3}|[0-9]{4,8})(?![\w%]|[.,:/-][0-9])"
@@ -20,7 +20,7 @@ _AFTER_CODE = re.compile(
 )
 _BARE_CODE = re.compile(r" (?P<v>[0-9]{6})(?= to (?:sign|log|verif|confirm|complete|finish))")
 _FOREIGN_WORD = re.compile(
-    "\u9a8c\u8bc1\u7801|\u9a57\u8b49\u78bc|\u8a8d\u8a3c\u30b3\u30fc\u30c9|\u78ba\u8a8d\u30b3\u30fc\u30c9|\uc778\uc99d\ubc88\ud638|\u043a\u043e\u0434 \u043f\u043e\u0434\u0442\u0432"
+    "\u9a8c\u8bc1\u7801|\u9a57\u8b49\u78bc|\u8a8d\u8a3c\u30b3\u30fc\u30c9|\u78ba\u8a8d\u30b3\u30fc\u30c9|\uc778\uc99d\ubc88\ud638|[\u041a\u043a]\u043e\u0434 \u043f\u043e\u0434\u0442\u0432"
     "|\u00f3digo de "
 )
 _AFTER_FOREIGN = re.compile(
@@ -28,6 +28,10 @@ _AFTER_FOREIGN = re.compile(
 )
 _IS_YOUR = re.compile(r" is your [^\n.:]{0,48}?\b(?:code|otp|pin|passcode|password)\b")
 _BEFORE_IS = re.compile(r"(?<![\w.-])(?:[A-Z]-)?(?P<v>[0-9]{3}[ -][0-9]{3}|[0-9]{4,8})\Z")
+
+
+_USE = re.compile(r"(?P<v>[0-9]{4,8}) (?:to (?:log|sign|verify|confirm)|as your)")
+_TAN = re.compile(r"(?:-nummer| code)?(?::| lautet| ist)[ ]{1,2}(?P<v>[0-9]{6,8})(?![\w%]|[.,:/-][0-9])")
 
 
 def find_second_factors(text: str, lower: str) -> Iterator[Span]:
@@ -45,6 +49,10 @@ def find_second_factors(text: str, lower: str) -> Iterator[Span]:
             and found.end() == place
         ):
             yield found.start("v"), found.end("v"), "one-time-code"
+    for anchor, pattern in (("use ", _USE), ("tan", _TAN)):
+        for place in places(lower, anchor):
+            if not lower[place - 1 : place].isalnum() and (found := pattern.match(lower, place + len(anchor))) is not None:
+                yield found.start("v"), found.end("v"), "one-time-code"
     for word in find_foreign(_FOREIGN_WORD, text, lower):
         if (found := _AFTER_FOREIGN.match(text, word.end())) is not None:
             yield found.start("v"), found.end("v"), "one-time-code"
@@ -54,9 +62,10 @@ def find_second_factors(text: str, lower: str) -> Iterator[Span]:
     for anchor in ("seed", "mnemonic", "recovery phrase", "secret phrase", "backup phrase"):
         for place in places(lower, anchor):
             yield from _seed_phrase(text, place + len(anchor))
-    for anchor in ("setup key", "secret key", "entry key", "totp", "2fa", "mfa", "authenticator"):
+    for anchor in ("setup key", "secret key", "entry key", "this key", "totp", "2fa", "mfa", "authenticator"):
         for place in places(lower, anchor):
-            yield from _authenticator_key(text, place + len(anchor))
+            if not lower[place - 1 : place].isalnum():
+                yield from _authenticator_key(text, place + len(anchor))
 
 
 def _one_time_codes(text: str, lower: str) -> Iterator[Span]:

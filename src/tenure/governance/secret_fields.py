@@ -80,8 +80,7 @@ def field_kind(name: str) -> str:
         return ""
     last, owner = parts[-1], parts[-2] if len(parts) > 1 else ""
     if last == "key":
-        kind = "private-key" if owner == "private" else "secret" if owner == "secret" else "api-key" if owner in _KEY_OWNERS else ""
-        return kind
+        return "private-key" if owner == "private" else "secret" if owner == "secret" else _key_kind(owner, name)
     if last == "data" and owner == "key":
         return "private-key"
     if last == "id" and owner == "secret":
@@ -91,13 +90,42 @@ def field_kind(name: str) -> str:
     kind = _HEADS.get(last, "")
     if kind == "session" or (last in ("id", "sid") and owner in ("session", "sess", "connect") and "." in name):
         return "session"
-    if kind == "token" and owner in _NO_SECRET_TOKENS:
+    if kind == "token" and (owner in _NO_SECRET_TOKENS or "public" in parts):
         return ""
     if kind in ("cookie", "basic-auth") and len(parts) > 1 and owner not in ("set", "proxy", "npm"):
         return ""
     if (not kind and len(parts) == 1) or last.endswith(("apikey", "password")):
         kind = kind or next((named for ending, named in _ENDINGS.items() if last.endswith(ending)), "")
     return kind
+
+
+_OTHER_KEYS = frozenset(
+    "public primary foreign unique partition sort cache object idempotency row hash range shard group dedup routing translation registry "
+    "search composite natural surrogate candidate index lookup map dict json xml column config tag label metadata label answer hot short "
+    "arrow function home end enter escape tab shift ctrl control alt option delete return space any press major minor music piano locale "
+    "i18n message event entity item user order product customer record document file path bucket s3 blob image layer digest checksum "
+    "content body queue stream topic issue project board host known pub publishable".split()
+)
+"""What makes a key one to find something by, to press, or to show to everybody."""
+
+
+def _key_kind(owner: str, name: str) -> str:
+    if owner in _KEY_OWNERS:
+        return "api-key"
+    written_as_setting = name.isupper() or name[:2] in ("x-", "X-") or "-" in name  # KAGGLE_KEY=..., x-rapidapi-key: ...
+    return "some-key" if owner and owner not in _OTHER_KEYS and written_as_setting else ""
+
+
+@lru_cache(maxsize=1024)
+def is_drawn(value: str) -> bool:
+    """Whether a value is a row of letters and digits that no word, date or id is made of."""
+    if len(value) < 20 or _DRAWN.fullmatch(value) is None or _UUID.fullmatch(value) is not None or is_wordlike(value):
+        return False
+    letters, digits = _has(value)
+    return letters and digits and (value == value.lower() or sum(c.isdigit() for c in value) >= 2)
+
+
+_DRAWN = re.compile(r"[A-Za-z0-9_-]{20,200}={0,2}")
 
 
 def is_secret(value: str, kind: str, *, literal: bool = True, loose: bool = False, data: bool = False) -> bool:
@@ -135,7 +163,7 @@ def _is_token(value: str, *, session: bool, literal: bool, loose: bool) -> bool:
         or (session and _ID.fullmatch(value) is not None)
     ):
         return False
-    if len(value) < (16 if loose or session else 8) or is_wordlike(value) or _is_path(value):
+    if len(value) < (16 if loose or session else 8) or is_wordlike(value) or _is_path(value) or _VARIABLE.match(value) is not None:
         return False
     letters, digits = _has(value)
     return letters and (digits or (len(value) >= 16 and not loose))
@@ -184,6 +212,8 @@ _ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9A-HJ
 _PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*")
 
 
+# `imdsv2_session_token`, `gemini_api_key\\r\\n`: the name of a variable, perhaps with a version in it.
+_VARIABLE = re.compile(r"(?:[A-Za-z]{1,12}[0-9]{0,2}_){1,6}(?:token|key|secret|password|pass|id|name|value|header)s?[0-9]{0,2}(?:\\+[rn]){0,4}\Z", re.IGNORECASE)
 # What a value in code is that names a type or a constant: `Ed25519PrivateKey`.
 _TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*(?:Key|Token|Secret|Credential|Password|Type|Config|Provider)s?(?:[A-Z][A-Za-z]*)?\Z")
 
@@ -201,12 +231,19 @@ def _is_basic(value: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     user, colon, password = decoded.partition(b":")
-    return bool(colon and password) and all(32 <= byte < 127 for byte in user)
+    return bool(colon and password) and all(32 <= byte < 127 for byte in user) and _is_written(password)
+
+
+def _is_written(password: bytes) -> bool:
+    try:
+        return password.decode().rstrip("\r\n").isprintable()
+    except UnicodeDecodeError:
+        return False
 
 
 AUTHORIZATION = re.compile(
     r"(?:(?P<scheme>bearer|basic|token|apikey|api-key|digest|negotiate|ntlm|splunk|sso-key|key|jwt"
-    r"|oauth)[ \t]{1,4})?(?P<v>[A-Za-z0-9._~+/=-]{3,700})",
+    r"|oauth|ssws|genie-?key|snyk|circle-token|pat|aws)[ \t]{1,4})?(?P<v>[A-Za-z0-9._~+/=-]{3,700})",
     re.IGNORECASE,
 )
 
@@ -217,13 +254,15 @@ def is_authorization(value: str) -> bool:
     if found is None:
         return False
     secret, scheme = found["v"], (found["scheme"] or "").lower()
+    if _VARIABLE.match(secret) is not None:
+        return False
     if is_placeholder(secret) or is_code(value[found.start("v") :]) or is_wordlike(secret) or not any(c.isalpha() for c in secret):
         return scheme == "basic" and _is_basic(secret)
     return len(secret) >= (6 if scheme else 12) and not secret.startswith("AWS4-")
 
 
 _PAIR = re.compile(r"(?P<name>[A-Za-z0-9_.$!#%-]{1,80})=(?P<v>[^;,\s\"'\\]{1,800})")
-_COOKIE_ATTRIBUTES = frozenset("path domain expires max-age samesite version priority lang locale theme".split())
+_COOKIE_ATTRIBUTES = frozenset("path domain expires max-age samesite version priority lang locale theme _ga _gid _gcl_au _fbp _gat _pk_id _hjid".split())
 
 
 def cookie_values(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -244,6 +283,7 @@ _JUDGES: dict[str, Callable[[str], bool]] = {
     "card-code": lambda value: value.isdigit() and len(value) in (3, 4),
     "one-time-code": lambda value: value.isdigit() and 4 <= len(value) <= 8,
     "pin": lambda value: value.isdigit() and 4 <= len(value) <= 8,
+    "some-key": is_drawn,
     "secret-id": lambda value: _UUID.fullmatch(value) is not None,
     "basic-auth": _is_basic,
     "authorization": is_authorization,

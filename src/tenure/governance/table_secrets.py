@@ -67,7 +67,7 @@ def _column_values(text: str, head: str, separator: str, end: int) -> tuple[list
         place = start
         for number, cell in enumerate(row.split(separator)):
             value = cell.strip(" \t\r\"'`")
-            if number in columns and is_secret(value, columns[number], data=separator != ","):
+            if number in columns and is_secret(value, columns[number], data=separator != "," and " " not in value):
                 at = place + cell.index(value)
                 spans.append((at, at + len(value), columns[number]))
             place += len(cell) + 1

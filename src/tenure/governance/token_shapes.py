@@ -111,7 +111,8 @@ def _any_prefix() -> str:
 
 
 _PREFIX = re.compile(f"(?<![A-Za-z0-9])(?:{_any_prefix()}|us[0-9]|atlasv1)")
-_TWILIO_PAIR = re.compile(r"(?<![A-Za-z0-9])AC[0-9a-f]{32}\\{0,7}[\"']?[:,][ ]?\\{0,7}[\"']?(?P<v>[0-9a-f]{32})(?![A-Za-z0-9])")
+_TWILIO_PAIR = re.compile(r"(?<![A-Za-z0-9])AC[0-9a-f]{32}(?:\\{0,7}[\"']?[:,][ ]?\\{0,7}[\"']?|[^\nA-Za-z0-9]{1,4}(?:auth|token|auth[ _]?token)[^\nA-Za-z0-9]{1,4})(?P<v>[0-9a-f]{32})(?![A-Za-z0-9])")
+_IN_BASE64 = frozenset("+/")
 _DISCORD = re.compile(rf"[MNO]{_SAFE}{{22,27}}\.{_SAFE}{{6}}\.{_SAFE}{{27,255}}")
 
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
@@ -159,7 +160,7 @@ def _tokens_in_run(text: str, start: int, end: int) -> Iterator[Span]:
             place = first + 1
             continue
         kind, place = token  # what is made of words throughout holds no token either, so the search goes on behind it
-        if _is_real(text[first:place], kind):
+        if _is_real(text[first:place], kind) and not (text[first - 1 : first] in _IN_BASE64 and text.startswith("EAA", first)):
             yield first, place, kind
             if kind == "aws-key":
                 yield from _aws_secret_beside(text, place)

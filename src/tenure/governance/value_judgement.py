@@ -52,7 +52,7 @@ _SENTENCE_WORDS = frozenset(
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _NO_CHOICE = frozenset("/:,;|()[]{}<>\"'`=\\ ")
 _PLACEHOLDER = re.compile(
-    r"\[redacted\b|[<{(\[].{0,200}[>})\]]\Z|[<{]|\$[{(]|\$[A-Za-z_][A-Za-z0-9_]*\Z|%[A-Za-z_][A-Za-z0-9_]*%\Z|%[(sdr]|#\{"
+    r"\[redacted\b|[<{(\[].{0,200}[>})\]]\Z|[<{]|\$[{(]|\$[A-Za-z_][A-Za-z0-9_:]*-?\Z|%[A-Za-z_][A-Za-z0-9_]*%\Z|%[(sdr]|#\{"
     r"|@[A-Za-z_]|!(?:Ref|Sub|vault|GetAtt)\b|&[A-Za-z_]+\Z|\\[nrt\"]",
     re.IGNORECASE,
 )
