@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tenure.governance.secret_fields import is_drawn
 from tenure.governance.searching import Span, places
+from tenure.governance.secret_fields import is_drawn
 from tenure.governance.value_judgement import is_placeholder, is_wordlike
 
 _AUTHORITY = re.compile(r"[^\s/\"'<>`\\]{1,512}")

@@ -13,7 +13,10 @@ _OPERAND = r"(?:'(?P<w>[^'\n]{2,128})'|[\"']?(?P<v>[^\s\"'\\-][^\s\"'\\]{1,128})
 _COMMANDS: dict[str, tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]] = {
     "p": (
         (("mysql", "mariadb", "mycli", "7z ", "7za ", "unrar ", "rar "), re.compile(_OPERAND)),
-        (("sshpass", "docker login", "podman login", "mongo", "az login", "kinit", "twine", "sqlplus", "rclone obscure"), re.compile(r"[ =]{0,2}" + _OPERAND)),
+        (
+            ("sshpass", "docker login", "podman login", "mongo", "az login", "kinit", "twine", "sqlplus", "rclone obscure"),
+            re.compile(r"[ =]{0,2}" + _OPERAND),
+        ),
     ),
     "u": ((("curl", "http"), re.compile(r"[ =]{0,2}" + _LOGIN)),),
     "-": (
@@ -36,76 +39,86 @@ _MOST_ON_LINE = 50
 """No line calls more commands that take a password; what goes on like that is no command line."""
 
 _PIPED = re.compile(
-    r"(?:echo|printf|print)(?: -[neE]{1,3})?(?: [\"']?%s(?:\\n)?[\"']?)? (?:\"(?P<a>[^\"\n]{4,128})\"|'(?P<b>[^'\n]{4,128})'|(?P<c>[^\s\"'|]{4,128}))"
+    r"(?:echo|printf|print)(?: -[neE]{1,3})?(?: [\"']?%s(?:\\n)?[\"']?)? "
+    r"(?:\"(?P<a>[^\"\n]{4,128})\"|'(?P<b>[^'\n]{4,128})'|(?P<c>[^\s\"'|]{4,128}))"
     r"[ \t]{0,3}\|[^\n|]{0,160}\Z"
 )
 _HERE = re.compile(r"[^\n<|]{0,80}<<<[ ]?(?:\"(?P<a>[^\"\n]{4,128})\"|'(?P<b>[^'\n]{4,128})'|(?P<c>[^\s\"'|]{4,128}))")
 _READS_PASSWORD = ("-stdin", "sudo -S", "passwd --stdin", "chpasswd", "--passphrase-fd 0", "--with-token", "cryptsetup", "sudo -kS")
-_SECURE_STRING = re.compile(r"ConvertTo-SecureString(?: -String)?[ ](?:\\?\"(?P<a>[^\"\n\\]{3,128})|'(?P<b>[^'\n]{3,128})')")
-_NET_USE = re.compile(r"[^\n]{0,80}?/user:[^\s]{1,80}[ ](?P<v>[^\s/\"'][^\s\"']{2,80})")
-_ORACLE = re.compile(r"(?:jdbc:oracle:[a-z0-9]{2,5}:|\b(?:sqlplus|imp|exp|impdp|expdp|sqlldr)[ ](?:-[A-Za-z][ ]){0,2}[\"']?)[\w$.]{1,40}/\"?(?P<v>[^\s/@\"']{2,64})\"?@")
-_PGPASS = re.compile(r"(?:^|(?<=[\n\"' >]))[\w.*-]{1,80}:(?:[1-9][0-9]{3,4}|\*):(?:[A-Za-z_][\w-]{0,60}|\*):[\w.@*-]{1,60}:(?P<v>[^\s:\"']{4,128})(?=[\s\"']|\Z)")
-
-
-_TYPED = r"(?:[0-9] )?(?P<v>[^\s\"']{4,64})(?=[ \t\r]*(?:\n|\Z|privilege|role|RO\b|RW\b))"
-_LINES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    # Settings of switches and routers.
-    ("enable secret ", re.compile(_TYPED)),
-    ("enable password ", re.compile(_TYPED)),
-    ("snmp-server community ", re.compile(_TYPED)),
-    (" password 0 ", re.compile(_TYPED)),
-    (" password 7 ", re.compile(_TYPED)),
-    (" secret 0 ", re.compile(_TYPED)),
-    (" secret 5 ", re.compile(_TYPED)),
-    (" secret 9 ", re.compile(_TYPED)),
-    # Commands that take a password by its place.
-    ("htpasswd -", re.compile(r"[A-Za-z]{0,4}b[A-Za-z]{0,4} [^\s]{1,120} [^\s]{1,60} [\"']?(?P<v>[^\s\"']{3,128})")),
-    ("imap login ", re.compile(r"[^\s]{1,80} (?P<v>[^\s\"']{4,128})(?=[ \t\r]*(?:\n|\Z))")),
-    (" LOGIN ", re.compile(r"\"?[^\s]{1,80}\"? \"?(?P<v>[^\s\"']{4,128})\"?(?=[ \t\r]*(?:\n|\Z))")),
-    ("wandb login ", re.compile(r"(?:--relogin )?(?P<v>[0-9a-f]{40})(?![0-9A-Za-z])")),
-    # openssl ... -passin pass:PW
-    ("-passin pass:", re.compile(r"[\"']?(?P<v>[^\s\"']{3,128})")),
-    ("-passout pass:", re.compile(r"[\"']?(?P<v>[^\s\"']{3,128})")),
-    ("-pass pass:", re.compile(r"[\"']?(?P<v>[^\s\"']{3,128})")),
-    # Calls that take a login and its password.
-    *(
-        (anchor, re.compile(r"\s{0,8}\\?[\"'][^\s\"'\\]{1,80}\\?[\"'],\s{0,8}\\?[\"'](?P<v>[^\s\"'\\]{3,128})\\?[\"']"))
-        for anchor in ("auth=(", "BasicAuth(", ".login(", "basic_auth(", ".auth(", "PSCredential(", "setCredentials(")
-    ),
+_SECURE_STRING = re.compile(r"(?: -String)?[ ](?:\\?\"(?P<a>[^\"\n\\]{3,128})|'(?P<b>[^'\n]{3,128})')")
+_ORACLE = re.compile(
+    r"(?:jdbc:oracle:[a-z0-9]{2,5}:|\b(?:sqlplus|imp|exp|impdp|expdp|sqlldr)[ ](?:-[A-Za-z][ ]){0,2}[\"']?)"
+    r"[\w$.]{1,40}/\"?(?P<v>[^\s/@\"']{2,64})\"?@"
+)
+_PGPASS = re.compile(
+    r"(?:^|(?<=[\n\"' >]))[\w.*-]{1,80}:(?:[1-9][0-9]{3,4}|\*):(?:[A-Za-z_][\w-]{0,60}|\*):[\w.@*-]{1,60}:"
+    r"(?P<v>[^\s:\"']{4,128})(?=[\s\"']|\Z)"
 )
 
 
+_SAID = re.compile(
+    r"(?: are| is|:|=| with| as)?"
+    r" {0,2}[\"'`]?[A-Za-z][\w.@+-]{0,60}[\"'`]?(?: ?/ ?| ?: ?| and )[\"'`]?"
+    r"(?P<v>[^\s\"'`,;/:]{5,64}?)(?=[.,;!)]?[\"'`]?(?:\s|\Z))"
+)
+_TYPED = re.compile(r"(?:[0-9] )?(?P<v>[^\s\"']{4,64})(?=[ \t\r]*(?:\n|\Z|privilege|role|RO\b|RW\b))")
+_ANY = re.compile(r"[\"']?(?P<v>[^\s\"']{3,128})")
+_SWITCH = re.compile(r"[\"']?(?P<v>[^\s\"'/*]{3,64})")
+_SECOND = re.compile(r"\"?[^\s/]{1,80}\"? \"?(?P<v>[^\s\"'/*]{4,128})\"?(?=[ \t\r]*(?:\n|\Z|/))")
+_CALL = re.compile(r"\s{0,8}\\?[\"'][^\s\"'\\]{1,80}\\?[\"'],\s{0,8}\\?[\"'](?P<v>[^\s\"'\\]{3,128})\\?[\"']")
+_PLACES: tuple[tuple[str, tuple[tuple[str, re.Pattern[str]], ...]], ...] = (
+    # Settings of switches and routers.
+    (" secret ", (("enable secret ", _TYPED), (" secret 0 ", _TYPED), (" secret 5 ", _TYPED), (" secret 9 ", _TYPED))),
+    (" password ", (("enable password ", _TYPED), (" password 0 ", _TYPED), (" password 7 ", _TYPED))),
+    ("snmp-server community ", (("snmp-server community ", _TYPED),)),
+    # Commands that take a password by its place, or under a name of their own.
+    ("htpasswd -", (("htpasswd -", re.compile(r"[A-Za-z]{0,4}b[A-Za-z]{0,4} [^\s]{1,120} [^\s]{1,60} [\"']?(?P<v>[^\s\"']{3,128})")),)),
+    ("net us", (("net user ", _SECOND), ("net use ", re.compile(r"[^\n]{0,80}?/user:[^\s]{1,80}[ ](?P<v>[^\s/\"'][^\s\"']{2,80})")))),
+    (" /", ((" /rp ", _SWITCH), (" /pass:", _SWITCH))),
+    (" pass:", (("-passin pass:", _ANY), ("-passout pass:", _ANY), ("-pass pass:", _ANY))),
+    ("login ", (("imap login ", _SECOND), ("wandb login ", re.compile(r"(?:--relogin )?(?P<v>[0-9a-f]{40})(?![0-9A-Za-z])")))),
+    (" LOGIN ", ((" LOGIN ", _SECOND),)),
+    ("WIFI:", (("WIFI:", re.compile(r"[^\n]{0,80}?;P:(?P<v>(?:[^;\n\\]|\\.){4,64});")),)),
+    ("ecureString", (("ConvertTo-SecureString", _SECURE_STRING),)),
+    # Calls that take a login and its password.
+    ("uth", (("auth=(", _CALL), ("BasicAuth(", _CALL), ("basic_auth(", _CALL), (".auth(", _CALL))),
+    (".login(", ((".login(", _CALL),)),
+    ("redential", (("PSCredential(", _CALL), ("setCredentials(", _CALL), ("redentials", _SAID))),
+    ("creds", (("creds", _SAID),)),
+    ("og", (("ogin details", _SAID), ("ogin with", _SAID), ("og in with", _SAID), ("ogin as", _SAID), ("og in as", _SAID))),
+)
+"""A literal that is sought first, and those that it opens, each with what stands behind it."""
+
+_ORACLE_ANCHORS = ("oracle:", "sqlplus ", "imp ", "exp ", "impdp ", "expdp ", "sqlldr ")
+_BEFORE_SLASH = re.compile(r"(?:[Uu]se|[Ww]ith|[Aa]s|[Ll]ogin:?|[Cc]reds:?) [\"'`]?[\w.@+-]{1,60}[\"'`]?\Z")
+_AFTER_SLASH = re.compile(r"[\"'`]?(?P<v>[^\s\"'`,;/:]{5,64}?)(?=[.,;!)]?[\"'`]?(?:\s|\Z))")
+
+
 def find_on_command_lines(text: str) -> Iterator[Span]:
-    """Passwords behind short options of commands that take one there, and those that are fed or handed to a command."""
+    """Passwords behind short options of commands that take one there, and those that are fed or handed to a command or a person."""
     yield from _behind_options(text)
-    yield from _fed(text)
-    if "ecureString" in text:
-        for place in places(text, "ConvertTo-SecureString"):
-            yield from _value(_SECURE_STRING.match(text, place))
-    for anchor, pattern in _LINES:
-        for place in places(text, anchor):
-            yield from _value(pattern.match(text, place + len(anchor)))
-    for place in places(text, "net use "):
-        yield from _value(_NET_USE.match(text, place))
-    for anchor in ("oracle:", "sqlplus ", "imp ", "exp ", "impdp ", "expdp ", "sqlldr "):
-        if anchor in text and "/" in text and "@" in text:
+    if "<<<" in text or "echo " in text or "print" in text:
+        yield from _fed(text)
+    for gate, opened in _PLACES:
+        if gate in text:
+            for anchor, pattern in opened:
+                for place in places(text, anchor):
+                    found = pattern.match(text, place + len(anchor))
+                    if found is not None and (pattern is not _SAID or _is_mixed(found["v"])):
+                        yield from _value(found)
+    if "@" in text and "/" in text:
+        for anchor in _ORACLE_ANCHORS:
             for place in places(text, anchor):
                 yield from _value(_ORACLE.match(text, place - (5 if anchor == "oracle:" else 0)))
-    if "redential" in text or "reds" in text or "og in with" in text or "ogin" in text:
-        for found in _SAID.finditer(text):
-            if _is_mixed(found["v"]):
-                yield *found.span("v"), "password"
-    for anchor in (":5432:", ":5433:", ":6432:", ":*:", ":3306:"):
+    for place in places(text, " / "):
+        found = _AFTER_SLASH.match(text, place + 3)
+        if found is not None and _BEFORE_SLASH.search(text, max(0, place - 80), place) is not None and _is_mixed(found["v"]):
+            yield from _value(found)
+    for anchor in (":5432:", ":6432:", ":*:"):
         for place in places(text, anchor):
             start = max(text.rfind(c, max(0, place - 80), place) for c in "\n\"' >") + 1
             if start or place <= 80:
                 yield from _value(_PGPASS.match(text, start))
-
-
-_SAID = re.compile(
-    r"(?:[Cc]redentials|[Cc]reds|[Ll]og ?in(?: with)?|[Ll]ogin details)(?: are| is|:|=| with| as)? {0,2}[\"'`]?[A-Za-z][\w.@+-]{0,60}[\"'`]?(?: ?/ ?| ?: ?| and )[\"'`]?"
-    r"(?P<v>[^\s\"'`,;/:]{5,64}?)(?=[.,;!)]?[\"'`]?(?:\s|\Z))"
-)
 
 
 def _is_mixed(value: str) -> bool:
@@ -168,6 +181,7 @@ def _starts_with(commands: tuple[str, ...], text: str, place: int) -> bool:
     """Whether one of the commands stands before a place on its line, with no other command between."""
     before = text[max(0, place - 240) : place]
     before = before[max(before.rfind("\n"), before.rfind("|"), before.rfind(";")) + 1 :]
+    before += " "
     return any(command in before for command in commands)
 
 

@@ -18,6 +18,8 @@ from tenure.governance.secret_fields import AUTHORIZATION, cookie_values, field_
 _STEMS: dict[str, tuple[str, ...]] = {
     "pass": ("w", "p", "c", "e ", "e:", "e="),
     "pwd": (),
+    "pw": (),
+    "mdp": (),
     "secret": (),
     "token": (),
     "key": (),
@@ -36,7 +38,7 @@ _STEMS: dict[str, tuple[str, ...]] = {
 _OF_DIGITS = frozenset({"cvv", "cvc", "otp", "pin"})
 _DIGITS = re.compile(r"[0-9]{3}")
 
-_WORD_STEMS = ("senha", "parola", "kennwort", "identified by", "motdepasse")
+_WORD_STEMS = ("senha", "parola", "kennwort", "wachtwoord", "heslo", "salasana", "lozinka", "adgangskode", "identified by", "motdepasse")
 _FOREIGN = re.compile(
     "\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\u00f1a\\b|\u0142o\\b"
     "|[\u015e\u015f]ifre|[\u041f\u043f]\u0430\u0440\u043e\u043b\u044c|\u0643\u0644\u0645\u0629 \u0627\u0644\u0645\u0631\u0648\u0631"
@@ -45,21 +47,24 @@ _FOREIGN = re.compile(
 _NAME_CHARS = string.ascii_letters + string.digits + "_-."
 _NAME_TAIL = string.ascii_letters + string.digits + "_-"
 _TYPED = r"\??:[ \t]?[A-Za-z_][A-Za-z0-9_.\[\]|, ?]{0,40}=[ \t]?(?=\\{0,7}[\"'])"  # password: str = "..."
-_NUMBERED = r"(?: #?[0-9]{1,2}(?=[ \t]{0,4}[:=])| for [\w.@-]{1,40}(?=: )| (?:is|was|lautet|ist|es|est)(?= ?:))?"  # Unseal Key 1: ..., password for anna: ...
+_NUMBERED = r"(?: #?[0-9]{1,2}(?=[ \t]{0,4}[:=])| for [\w.@-]{1,40}(?=: )| (?:is|was|lautet|ist|es|est)(?= ?:))?"  # Unseal Key 1: ...
 _JOINT = r"={1,3}>?|!={1,2}|:=|:{1,2}|\uff1a|=>|->|%3[dD]"
 _YAML = r"(?:[|>][+-]?[ \t]{0,4}\n[ \t]{1,20}|!!?[a-z]{1,20}[ ](?![|>]))?"  # a block, or a tag, before the value
 _PAIRED = r"\\{0,7}[\"'][ \t]{0,4},?\s{0,20}\\{0,7}[\"']?[vV]alue\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}"  # name="password" value="..."
-_HELD = r"\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\{[^{}\[\]\n]{0,160}?\\{0,7}[\"']?\bvalue\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}"  # "db_password": {"value": "..."}
+_VALUE = r"\\{0,7}[\"']?\bvalue\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
+_HELD = rf"\\{{0,7}}[\"']?[ \t]{{0,4}}[:=][ \t]{{0,4}}\{{[^{{}}\[\]\n]{{0,160}}?{_VALUE}"  # "db_password": {"value": "..."}
 _ELEMENT = r"\\{0,7}[\"'][ \t]{0,4}>"  # <property name="password">...</property>
 _LISTED = r"[ \t]{0,4}(?:\n|\\{1,4}n)[ \t]{1,20}value:[ \t]{1,4}"  # - name: DB_PASSWORD\n  value: ...
 _FIRM = re.compile(
-    rf"(?:\\{{0,7}}[\"'`]\]?|\*{{2}}|\])?{_NUMBERED}[ \t]{{0,8}}(?:{_TYPED}|{_JOINT})[ \t]{{0,8}}\*{{0,2}}[ \t]?(?:[brufBRUF@]{{1,2}}(?=[\"']))?"
+    rf"(?:\\{{0,7}}[\"'`]\]?|\*{{2}}|\])?{_NUMBERED}[ \t]{{0,8}}"
+    rf"(?:{_TYPED}|{_JOINT})[ \t]{{0,8}}\*{{0,2}}[ \t]?(?:[brufBRUF@]{{1,2}}(?=[\"']))?"
     rf"{_YAML}|{_PAIRED}|{_LISTED}|{_ELEMENT}"
 )
 _CALLED = re.compile(r"\((?=\\{0,7}[\"'])")  # PASSWORD('...')
 _HOLDER = re.compile(_HELD)
 _LOOSE = re.compile(
-    r"[ \t]{0,3}\|[ \t]{0,8}|\t{1,4}|[ ]{1,8}(?:(?:for [\w.@-]{1,40} )?(?:is|was|to|as|are|becomes|set to|now|lautet|ist|war|es|est|era|\u00e8"
+    r"[ \t]{0,3}\|[ \t]{0,8}|\t{1,4}|[ ]{1,8}(?:(?:for [\w.@-]{1,40} )?(?:is|was|to|as|are|becomes|set to|now"
+    r"|lautet|ist|war|es|est|era|\u00e8"
     r"|\u00e9|jest|er|\u00e4r|:)[ ]{1,2}(?:now |set to |jetzt |ahora |maintenant )?)?"
     r"|[ ]?(?:\u662f|\u4e3a|\u70ba|\u306f|\uff1d)[ ]?"
 )
@@ -88,12 +93,13 @@ def find_named(text: str, image: str, lower: str) -> Iterator[Span]:
         while place >= 0:
             stop = place + len(stem)
             # `keyboard`, `tokens`, `passenger`: most hits end here, so this test decides how fast a text is read.
-            if (not text[stop : stop + 1].islower() or lower.startswith(goes_on, stop)) and (
-                stem not in _OF_DIGITS or _DIGITS.search(text, stop, stop + 60) is not None
-            ):
-                if not image.startswith("[redacted:", place - 10):  # the name of a kind
-                    found, stop = _beside_name(text, image, place, stop)
-                    yield from found
+            if (
+                (not text[stop : stop + 1].islower() or lower.startswith(goes_on, stop))
+                and (stem not in _OF_DIGITS or _DIGITS.search(text, stop, stop + 60) is not None)
+                and not image.startswith("[redacted:", place - 10)
+            ):  # the name of a kind
+                found, stop = _beside_name(text, image, place, stop)
+                yield from found
             place = lower.find(stem, stop)
     for stem in _WORD_STEMS:
         place = lower.find(stem)
@@ -183,9 +189,7 @@ def _judge(text: str, place: int, kind: str, *, loose: bool, name: tuple[int, in
         quoted = _QUOTED.match(text, place) or _ESCAPED.match(text, place)
         if quoted is not None:
             group = quoted.lastindex or 0
-            if not quoted[group].lower().startswith("bearer ") and is_secret(
-                quoted[group], kind, loose=loose, data=kind == "password"
-            ):
+            if not quoted[group].lower().startswith("bearer ") and is_secret(quoted[group], kind, loose=loose, data=kind == "password"):
                 yield quoted.start(group), quoted.end(group), kind
                 changed = _CHANGED.match(text, quoted.end(group))
                 if changed is not None and not loose:

@@ -12,18 +12,24 @@ from tenure.governance.value_judgement import describes_password, is_free_of_sen
 
 _LONGEST_LINE = 200
 _CUTS = "\x00"
+"""Stands between texts that are searched as one."""
+
 _OPTION_BEFORE = re.compile(r"(?:(?:^|[\s\"'=])--?[A-Za-z][A-Za-z-]{0,30}[ =][\"']?|\s-D)[\w.\[\]-]{0,60}\Z")
 _PAIR_BEFORE = re.compile(r"(?:^|[\s\"'])[A-Za-z_]{2,20}=[^\s=,()\"']{1,60} \Z")
 _NEXT_PAIR = re.compile(r";[A-Za-z][A-Za-z ]{1,30}=|&[A-Za-z_]{1,30}=| [A-Za-z_]{2,20}=[^\s=,()]")
 _LINE_MARKS = re.compile(r"(?:[ \t]|[+-] ?|- |(?:export|set|local|setenv|ENV|ARG|SET|declare -x) |\$ )*[A-Za-z0-9_.\[\]-]{0,60}\Z")
 _SECTION = re.compile(r"(?:^|\n)\[[\w .:\"-]{1,40}\][ \t\r]*\n(?:[^\n(){}]{0,200}\n){0,40}[^\n(){}]{0,60}\Z")
 _LOGIN = (
-    r"(?:user(?:[ _-]?(?:name|id))?|login|uid|account|e-?mail|benutzer(?:name)?|usuario|utilisateur|identifiant|utente|gebruiker)[\"'`*]{0,3}"
+    r"(?:user(?:[ _-]?(?:name|id))?|login|uid|account|e-?mail"
+    r"|benutzer(?:name)?|usuario|utilisateur|identifiant|utente|gebruiker)[\"'`*]{0,3}"
     r"(?:[ \t]{0,4}[:=][ \t]{0,4}|[ \t]{1,4}(?:is[ \t])?)[\"'`*]{0,3}(?P<v>[^\s,;\"'`(){}*]{1,80})[\"'`*]{0,3}"
 )
-_LOGIN_BEFORE = re.compile(rf"{_LOGIN}(?:[ \t]{{0,3}}(?:[,;/|&]|and|und|y|et|e)?[ \t\n]{{1,4}}|[,;/|&])[\w\"'`* .-]{{0,24}}\Z", re.IGNORECASE)
+_LOGIN_BEFORE = re.compile(
+    rf"{_LOGIN}(?:[ \t]{{0,3}}(?:[,;/|&]|and|und|y|et|e)?[ \t\n]{{1,4}}|[,;/|&])[\w\"'`* .-]{{0,24}}\Z", re.IGNORECASE
+)
 _SETTING = re.compile(
-    r"[ \t]{0,20}(?:- )?[\"']?[\w.-]{0,30}(?:user|username|login|email|host|hostname|server|port|database|dbname|db|adapter|driver|account)[\"']?"
+    r"[ \t]{0,20}(?:- )?[\"']?[\w.-]{0,30}(?:user|username|login|email|host|hostname|server|port|database|dbname|db|adapter|driver"
+    r"|account)[\"']?"
     r"[ \t]{0,4}:[ \t]{1,4}(?P<v>[^\s,;(){}\"']{1,80})[ \t\r]{0,4}\Z",
     re.IGNORECASE,
 )
@@ -42,38 +48,48 @@ def is_certain(text: str, start: int, end: int, place: int, stop: int) -> bool:
         place: where the value starts.
         stop: where it ends.
     """
-    name, joint, after = text[start:end], text[end:place], text[stop : stop + 1]
-    before = text[max(0, start - _LONGEST_LINE) : start].rpartition(_CUTS)[2]
-    line = before.rpartition("\n")[2]
-    near = line[-100:]
+    joint, after = text[end:place], text[stop : stop + 1]
     if joint.endswith(">"):
         return text.startswith("</", stop)
     if joint.rstrip().endswith("="):
-        if after in (",", ")", "]", "}") and after:
-            return False
-        if name.startswith("-"):
-            return not text[place:stop].isupper()
-        if joint == "=":
-            if name.isupper() or before[-1:] in ("?", "&", ";", "%") or before.endswith("-D") or _OPTION_BEFORE.search(near) is not None:
-                return True
-            if _NEXT_PAIR.match(text, stop) is not None or _PAIR_BEFORE.search(near) is not None:
-                return True
-            if len(line) <= 80 and _LINE_MARKS.fullmatch(line) is not None and _ends_line(text, stop):
-                return True
-        return len(line) <= 80 and _LINE_MARKS.fullmatch(line) is not None and _ends_line(text, stop) and _is_in_section(text, start)
-    if joint.strip() in (":", "\uff1a") and (after not in (";", ")", "}", "]", "(") or not after):
-        if "(" in line or "{" in line:
-            return False
-        login = _LOGIN_BEFORE.search(before[-120:])
-        if login is not None and not describes_password(login["v"]):
-            return after != ","
-        return _ends_line(text, stop) and _stands_among_settings(text, start, stop)
-    return False
+        return after not in (",", ")", "]", "}") and _is_assigned(text, start, end, place, stop)
+    if joint.strip() not in (":", "\uff1a") or after in (";", ")", "}", "]", "("):
+        return False
+    before = _before(text, start)
+    if not _NO_CODE.isdisjoint(before.rpartition("\n")[2]):
+        return False
+    login = _LOGIN_BEFORE.search(before[-120:])
+    if login is not None and not describes_password(login["v"]):
+        return after != ","
+    return _ends_line(text, stop) and _stands_among_settings(text, start, stop)
+
+
+_NO_CODE = frozenset("({")
+
+
+def _before(text: str, start: int) -> str:
+    return text[max(0, start - _LONGEST_LINE) : start].rpartition(_CUTS)[2]
+
+
+def _is_assigned(text: str, start: int, end: int, place: int, stop: int) -> bool:
+    """Whether `name=value` is no code: an option, a variable of a shell, a pair of a form or of a driver's settings, a line of a file."""
+    name, line = text[start:end], _before(text, start).rpartition("\n")[2]
+    if name.startswith("-"):
+        return not text[place:stop].isupper()
+    alone = len(line) <= 80 and _LINE_MARKS.fullmatch(line) is not None and _ends_line(text, stop)
+    if text[end:place] != "=":  # blanks around it, as in code
+        return alone and _is_in_section(text, start)
+    if name.isupper() or alone or line[-1:] in ("?", "&", ";", "%"):
+        return True
+    near = line[-100:]
+    return any(
+        (near.endswith("-D"), _OPTION_BEFORE.search(near), _NEXT_PAIR.match(text, stop), _PAIR_BEFORE.search(near)),
+    )
 
 
 def is_certain_option(text: str, start: int, place: int, stop: int) -> bool:
     """Whether what a blank parts from the name of a password is the password: on a command line, or in a file of logins."""
-    before = text[max(0, start - _LONGEST_LINE) : start].rpartition(_CUTS)[2]
+    before = _before(text, start)
     if not text.startswith("-", start):
         found = _NETRC.search(before)
         return found is not None and is_free_of_sentences(found["v"]) and _AFTER_LOGIN.match(text, stop) is not None

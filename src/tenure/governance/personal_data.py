@@ -199,10 +199,26 @@ _DATE = re.compile(
     r"(?<![0-9])(?:[12][0-9]{3}[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12][0-9]|3[01])"
     r"|(?:0?[1-9]|[12][0-9]|3[01])[-/.](?:0?[1-9]|[12][0-9]|3[01])[-/.][12][0-9]{3}|[0-9]{1,3}(?:\.[0-9]{1,3}){3})(?![0-9])"
 )
-_PHONE_WORDS = ("phone", "mobile", "tel", "mobil", "handy", "cell", "whatsapp", "fax", "rufnummer", "celular", "portable", "call", "reach", "home")
+_PHONE_WORDS = (
+    "phone",
+    "mobile",
+    "tel",
+    "mobil",
+    "handy",
+    "cell",
+    "whatsapp",
+    "fax",
+    "rufnummer",
+    "celular",
+    "portable",
+    "call",
+    "reach",
+    "home",
+)
 _TRUNK = re.compile(
     # A national number with its leading 0, in groups, and not in steps as 01 02 03 are.
-    r"[^\n0-9+]{0,24}?(?P<v>\(?0(?:[1-9][0-9]{1,4}\)?[ /-]{1,3}[0-9]{3,8}(?:[ -][0-9]{2,6}){0,3}|[1-9](?:[ .-][0-9]{2}){4}|[1-9][0-9]{8,10}))(?![\w/-]|[.,:][0-9])"
+    r"[^\n0-9+]{0,24}?(?P<v>\(?0(?:[1-9][0-9]{1,4}\)?[ /-]{1,3}[0-9]{3,8}(?:[ -][0-9]{2,6}){0,3}"
+    r"|[1-9](?:[ .-][0-9]{2}){4}|[1-9][0-9]{8,10}))(?![\w/-]|[.,:][0-9])"
 )
 _FOREIGN_PHONE = re.compile(
     "\u7535\u8bdd|\u624b\u673a|\u96fb\u8a71|\u643a\u5e2f|\uc804\ud654|\ud734\ub300\ud3f0|[\u0422\u0442]\u0435\u043b\u0435\u0444\u043e\u043d"

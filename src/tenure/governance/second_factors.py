@@ -11,16 +11,19 @@ from collections.abc import Iterator
 from tenure.governance.searching import Span, find_foreign, places
 
 _CODE_OWNER = re.compile(
-    r"(?:\b(?:verif[a-z]{2,8}|security|authenti[a-z]{2,8}|auth|one[- ]time|log-?in|sign-?in|access|2fa|mfa|sms|totp|factor|unlock|device|alarm|door|gate|pairing)[ _-]|\byour(?: [a-z0-9.]{1,20}){0,2} "
+    r"(?:\b(?:verif[a-z]{2,8}|security|authenti[a-z]{2,8}|auth|one[- ]time|log-?in|sign-?in|access|2fa|mfa|sms|totp|factor"
+    r"|unlock|device|alarm|door|gate|pairing)[ _-]|\byour(?: [a-z0-9.]{1,20}){0,2} "
     r"|best.tigungs|sicherheits|verifizierungs|einmal-?|anmelde|zugangs|freischalt|verificatie|toegangs)\Z"
 )
 _DIGITS = r"(?:[A-Z]-)?(?P<v>[0-9]{3}[ -][0-9]{3}|[0-9]{4,8})(?![\w%]|[.,:/-][0-9])"
 _AFTER_CODE = re.compile(
-    r"(?: (?:de|di) [^\s:=0-9]{5,14})?[\"'\\]{0,4}[ ]{0,3}(?:(?:[:=#]|->|is|ist|lautet|est|es|\u00e8|was)[ ]{0,3}(?:now )?)?[\"'`*\\]{0,4}" + _DIGITS
+    r"(?: (?:de|di) [^\s:=0-9]{5,14})?[\"'\\]{0,4}[ ]{0,3}(?:(?:[:=#]|->|is|ist|lautet|est|es|\u00e8|was)[ ]{0,3}(?:now )?)?[\"'`*\\]{0,4}"
+    + _DIGITS
 )
 _BARE_CODE = re.compile(r" (?P<v>[0-9]{6})(?= to (?:sign|log|verif|confirm|complete|finish))")
 _FOREIGN_WORD = re.compile(
-    "\u9a8c\u8bc1\u7801|\u9a57\u8b49\u78bc|\u8a8d\u8a3c\u30b3\u30fc\u30c9|\u78ba\u8a8d\u30b3\u30fc\u30c9|\uc778\uc99d\ubc88\ud638|[\u041a\u043a]\u043e\u0434 \u043f\u043e\u0434\u0442\u0432"
+    "\u9a8c\u8bc1\u7801|\u9a57\u8b49\u78bc|\u8a8d\u8a3c\u30b3\u30fc\u30c9|\u78ba\u8a8d\u30b3\u30fc\u30c9"
+    "|\uc778\uc99d\ubc88\ud638|[\u041a\u043a]\u043e\u0434 \u043f\u043e\u0434\u0442\u0432"
     "|\u00f3digo de "
 )
 _AFTER_FOREIGN = re.compile(
@@ -56,13 +59,20 @@ def find_second_factors(text: str, lower: str) -> Iterator[Span]:
     for word in find_foreign(_FOREIGN_WORD, text, lower):
         if (found := _AFTER_FOREIGN.match(text, word.end())) is not None:
             yield found.start("v"), found.end("v"), "one-time-code"
-    for anchor in ("recovery", "backup", "scratch", "rescue", "wiederherstellungs", "secours"):
-        for place in places(lower, anchor):
-            yield from _recovery_codes(text, place + len(anchor))
-    for anchor in ("seed", "mnemonic", "recovery phrase", "secret phrase", "backup phrase"):
+    if "code" in lower or "key" in lower:
+        for anchor in ("recovery", "backup", "scratch", "rescue", "wiederherstellungs", "secours"):
+            for place in places(lower, anchor):
+                yield from _recovery_codes(text, place + len(anchor))
+    for anchor in ("seed", "mnemonic", *(("recovery phrase", "secret phrase", "backup phrase") if " phrase" in lower else ())):
         for place in places(lower, anchor):
             yield from _seed_phrase(text, place + len(anchor))
-    for anchor in ("setup key", "secret key", "entry key", "this key", "totp", "2fa", "mfa", "authenticator"):
+    for anchor in (
+        "totp",
+        "2fa",
+        "mfa",
+        "authenticator",
+        *(("setup key", "secret key", "entry key", "this key") if " key" in lower else ()),
+    ):
         for place in places(lower, anchor):
             if not lower[place - 1 : place].isalnum():
                 yield from _authenticator_key(text, place + len(anchor))
@@ -83,7 +93,9 @@ def _one_time_codes(text: str, lower: str) -> Iterator[Span]:
                 yield found.start("v"), found.end("v"), "one-time-code"
 
 
-_CODES = re.compile(r"(?:[ _-]?(?:code|key)s?|codes?)\b[\"']?(?: \([^)\n]{0,60}\)| (?:for|are|is|list)[^\n:=0-9]{0,40})?[ ]?(?:[:=]|are|is)?")
+_CODES = re.compile(
+    r"(?:[ _-]?(?:code|key)s?|codes?)\b[\"']?(?: \([^)\n]{0,60}\)| (?:for|are|is|list)[^\n:=0-9]{0,40})?[ ]?(?:[:=]|are|is)?"
+)
 _CODE_GAP = re.compile(r"(?:[\s,;|\"'`\[\]*\u2022]|\\n|- |[0-9]{1,2}[.)] ){1,40}")
 _CODE_ITEM = re.compile(
     r"[0-9]{4,6} [0-9]{4,6}(?![\w-])|[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{3,12}){1,9}(?![\w-])|[A-Za-z0-9]{8,32}(?![\w-])|[0-9]{6,12}(?![\w-])"
@@ -115,7 +127,9 @@ def _recovery_codes(text: str, place: int) -> Iterator[Span]:
 _DATE_LIKE = re.compile(r"[12][0-9]{3}-?[01][0-9]-?[0-3][0-9]|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}")
 
 _PHRASE_JOINT = re.compile(r"(?: ?(?:phrase|words?|list|backup))?(?: \([^)\n]{0,40}\))?[\"']?[ ]?(?:[:=\uff1a]|is|was)\s{0,4}[\"'`\[]{0,2}")
-_PHRASE_WORDS = re.compile(r"(?:[0-9]{1,2}[.)] ?)?[a-z]{3,8}(?:[\"']?[ ,\n]{1,3}[\"']?(?:[0-9]{1,2}[.)] ?)?[a-z]{3,8}(?![A-Za-z])){11,23}(?![A-Za-z])")
+_PHRASE_WORDS = re.compile(
+    r"(?:[0-9]{1,2}[.)] ?)?[a-z]{3,8}(?:[\"']?[ ,\n]{1,3}[\"']?(?:[0-9]{1,2}[.)] ?)?[a-z]{3,8}(?![A-Za-z])){11,23}(?![A-Za-z])"
+)
 _NO_SEED_WORDS = frozenset("the and for are was not your from has had its our their been were should would could".split())
 
 

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from tenure.governance.value_judgement import is_chosen, is_code, is_phrase, is_placeholder, is_wordlike
+from tenure.governance.value_judgement import TECHNICAL, is_chosen, is_code, is_phrase, is_placeholder, is_wordlike
 
 _PASSWORD_HEADS = frozenset(
-    "password passwd pwd pass passe passphrase passcode passwort kennwort contrase\u00f1a contrasena senha wachtwoord parola "
+    "password passwd pwd pw mdp pass passe passphrase passcode passwort kennwort contrase\u00f1a contrasena senha wachtwoord parola "
     "has\u0142o haslo sifre \u015fifre".split()
 )
 _HEADS = {
@@ -41,6 +41,7 @@ _HEADS = {
     "pin": "pin",
     "requirepass": "password",
 }
+_PAIRED_HEADS = {("key", "data"): "private-key", ("secret", "id"): "secret-id", ("key", "base"): "secret"}
 _KEY_OWNERS = frozenset(
     "api secret access private encryption signing auth master account subscription license storage deploy webhook shared consumer "
     "client hmac jwt ssh gpg admin server ingest write app application bot service root session preshared unseal setup totp mfa "
@@ -53,6 +54,8 @@ _ENDINGS = {  # `dbpassword`, `MYTOKEN`: names without a joint
     **dict.fromkeys(("secretkey", "clientsecret"), "secret"),
     **dict.fromkeys(("accesstoken", "authtoken", "apitoken", "bottoken", "refreshtoken", "idtoken", "sessiontoken"), "token"),
     "privatekey": "private-key",
+    "token": "token",
+    "secret": "secret",
 }
 _TRAILERS = frozenset(
     "value plain plaintext raw base64 b64 prod production dev staging test live new old current confirm confirmation again repeat "
@@ -81,13 +84,7 @@ def field_kind(name: str) -> str:
     last, owner = parts[-1], parts[-2] if len(parts) > 1 else ""
     if last == "key":
         return "private-key" if owner == "private" else "secret" if owner == "secret" else _key_kind(owner, name)
-    if last == "data" and owner == "key":
-        return "private-key"
-    if last == "id" and owner == "secret":
-        return "secret-id"
-    if last == "base" and parts[-3:-1] == ["secret", "key"]:
-        return "secret"
-    kind = _HEADS.get(last, "")
+    kind = _PAIRED_HEADS.get((owner, last)) or _HEADS.get(last, "")
     if kind == "session" or (last in ("id", "sid") and owner in ("session", "sess", "connect") and "." in name):
         return "session"
     if kind == "token" and (owner in _NO_SECRET_TOKENS or "public" in parts):
@@ -95,6 +92,8 @@ def field_kind(name: str) -> str:
     if kind in ("cookie", "basic-auth") and len(parts) > 1 and owner not in ("set", "proxy", "npm"):
         return ""
     if (not kind and len(parts) == 1) or last.endswith(("apikey", "password")):
+        if last.endswith("token") and last[:-5] in _NO_SECRET_TOKENS:
+            return ""
         kind = kind or next((named for ending, named in _ENDINGS.items() if last.endswith(ending)), "")
     return kind
 
@@ -185,7 +184,7 @@ def _is_password(value: str, *, literal: bool, loose: bool, data: bool) -> bool:
         if data and is_chosen(value):
             return True
         if loose:  # "the password is Falcon-Tiger-42"
-            return any(c.isupper() for c in value) and any(c in "-_." for c in value) and _is_word_with_number(value)
+            return any(c in "-_." for c in value) and _is_word_with_number(value) and re.sub("[-_.]", "", value).lower() not in TECHNICAL
         return _is_word_with_number(value) and (literal or not value.replace("_", "").isalnum())
     letters, digits = _has(value)
     return digits if loose and letters else letters or digits
@@ -213,7 +212,10 @@ _PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*")
 
 
 # `imdsv2_session_token`, `gemini_api_key\\r\\n`: the name of a variable, perhaps with a version in it.
-_VARIABLE = re.compile(r"(?:[A-Za-z]{1,12}[0-9]{0,2}_){1,6}(?:token|key|secret|password|pass|id|name|value|header)s?[0-9]{0,2}(?:\\+[rn]){0,4}\Z", re.IGNORECASE)
+_VARIABLE = re.compile(
+    r"(?:[A-Za-z]{1,12}[0-9]{0,2}_){1,6}(?:token|key|secret|password|pass|id|name|value|header)s?[0-9]{0,2}(?:\\+[rn]){0,4}\Z",
+    re.IGNORECASE,
+)
 # What a value in code is that names a type or a constant: `Ed25519PrivateKey`.
 _TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*(?:Key|Token|Secret|Credential|Password|Type|Config|Provider)s?(?:[A-Z][A-Za-z]*)?\Z")
 
@@ -262,7 +264,9 @@ def is_authorization(value: str) -> bool:
 
 
 _PAIR = re.compile(r"(?P<name>[A-Za-z0-9_.$!#%-]{1,80})=(?P<v>[^;,\s\"'\\]{1,800})")
-_COOKIE_ATTRIBUTES = frozenset("path domain expires max-age samesite version priority lang locale theme _ga _gid _gcl_au _fbp _gat _pk_id _hjid".split())
+_COOKIE_ATTRIBUTES = frozenset(
+    "path domain expires max-age samesite version priority lang locale theme _ga _gid _gcl_au _fbp _gat _pk_id _hjid".split()
+)
 
 
 def cookie_values(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -79,7 +79,9 @@ def _column_values(text: str, head: str, separator: str, end: int) -> tuple[list
 
 _INSERT = re.compile(r"insert\s{1,4}into\s{1,4}[\w.\"`\[\]]{1,80}\s{0,4}\((?P<names>[^()]{3,800})\)\s{0,4}values\s{0,4}", re.IGNORECASE)
 _ROW = re.compile(r"\s{0,8},?\s{0,8}\(")
-_CELL = re.compile(r"\s{0,8}(?:E?'(?P<v>(?:[^'\\\n]|''|\\.){0,1000})'|\"(?P<w>[^\"\n]{0,1000})\"|[^,()'\"]{1,200}|[a-z_]{1,30}\([^()]{0,400}\))\s{0,8}(?P<e>[,)])")
+_CELL = re.compile(
+    r"\s{0,8}(?:E?'(?P<v>(?:[^'\\\n]|''|\\.){0,1000})'|\"(?P<w>[^\"\n]{0,1000})\"|[^,()'\"]{1,200}|[a-z_]{1,30}\([^()]{0,400}\))\s{0,8}(?P<e>[,)])"
+)
 
 
 def _inserted(text: str, lower: str) -> Iterator[Span]:
@@ -90,7 +92,7 @@ def _inserted(text: str, lower: str) -> Iterator[Span]:
         stop = place + 6
         if found is not None:
             stop = found.end()
-            kinds = [field_kind(name.strip(" \t\n\"`[]")) for name in found["names"].split(",")]
+            kinds = [field_kind(name.strip(' \t\n"`[]')) for name in found["names"].split(",")]
             if any(kind in _KINDS for kind in kinds):
                 for _ in range(_MOST_ROWS):
                     row = _ROW.match(text, stop)

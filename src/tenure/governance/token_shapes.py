@@ -111,7 +111,10 @@ def _any_prefix() -> str:
 
 
 _PREFIX = re.compile(f"(?<![A-Za-z0-9])(?:{_any_prefix()}|us[0-9]|atlasv1)")
-_TWILIO_PAIR = re.compile(r"(?<![A-Za-z0-9])AC[0-9a-f]{32}(?:\\{0,7}[\"']?[:,][ ]?\\{0,7}[\"']?|[^\nA-Za-z0-9]{1,4}(?:auth|token|auth[ _]?token)[^\nA-Za-z0-9]{1,4})(?P<v>[0-9a-f]{32})(?![A-Za-z0-9])")
+_TWILIO_PAIR = re.compile(
+    r"(?<![A-Za-z0-9])AC[0-9a-f]{32}(?:\\{0,7}[\"']?[:,][ ]?\\{0,7}[\"']?"
+    r"|[^\nA-Za-z0-9]{1,4}(?:auth|token|auth[ _]?token)[^\nA-Za-z0-9]{1,4})(?P<v>[0-9a-f]{32})(?![A-Za-z0-9])"
+)
 _IN_BASE64 = frozenset("+/")
 _DISCORD = re.compile(rf"[MNO]{_SAFE}{{22,27}}\.{_SAFE}{{6}}\.{_SAFE}{{27,255}}")
 

@@ -13,7 +13,7 @@ _SPLIT = re.compile(r"[-_./:,;|\s]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NUMBER = re.compile(r"v?[0-9]{1,12}", re.IGNORECASE)
 _MEASURE = re.compile(r"[0-9]{1,6}(?:st|nd|rd|th|[hdswmyxkg]|ms|min|mins|hrs?|days?|bits?|bytes?|[kmg]b|chars?|px|fa)", re.IGNORECASE)
-_TECHNICAL = frozenset(
+TECHNICAL = frozenset(
     "base64 base32 sha1 sha2 sha3 nistp256 nistp384 nistp521 sha256 sha384 sha512 md5 bcrypt argon2 argon2id scrypt pbkdf2 utf8 "
     "utf16 oauth2 oauth1 rs256 rs512 hs256 hs512 es256 aes128 aes256 ed25519 secp256k1 rsa2048 rsa4096 p256 x509 http2 s3 ec2 k8s "
     "i18n l10n a11y ipv4 ipv6 int8 int16 int32 int64 uint8 uint32 uint64 float32 float64 h264 mp3 mp4 x64 x86 win32 web3 neo4j "
@@ -42,7 +42,8 @@ _SAYS_NO_PASSWORD = frozenset(
 """Words that say what a password is, must be or has become, types of values, and words that sentences are made of."""
 
 _NAMES_OF_PASSWORDS = frozenset(
-    "passwort kennwort passw\u00f6rter contrase\u00f1a contrasena senha wachtwoord parola has\u0142o haslo sifre \u015fifre motdepasse mdp pin".split()
+    "passwort kennwort passw\u00f6rter contrase\u00f1a contrasena senha wachtwoord parola has\u0142o "
+    "haslo sifre \u015fifre motdepasse mdp pin".split()
 )
 _SENTENCE_WORDS = frozenset(
     "a an the is are was were be been to of for in on at by it its this that these those your my our his her their and or not no with "
@@ -126,7 +127,7 @@ def _is_word(part: str, units: bool) -> bool:
     if not part:
         return True
     lower = part.lower()
-    if _NUMBER.fullmatch(part) is not None or lower in _TECHNICAL or (units and _MEASURE.fullmatch(part) is not None):
+    if _NUMBER.fullmatch(part) is not None or lower in TECHNICAL or (units and _MEASURE.fullmatch(part) is not None):
         return True
     letters = part.replace("'", "").replace("\u2019", "")
     if letters.isalpha():
@@ -148,7 +149,7 @@ def is_chosen(value: str) -> bool:
     if len(value) < 4 or not _NO_CHOICE.isdisjoint(value):
         return False
     words = [word.lower() for word in _HUMP.findall(value)]
-    if max(map(len, words), default=0) < 3 or any(part.lower() in _TECHNICAL or _is_measured(part) for part in _SPLIT.split(value)):
+    if max(map(len, words), default=0) < 3 or any(part.lower() in TECHNICAL or _is_measured(part) for part in _SPLIT.split(value)):
         return False
     counted = any(c.isdigit() for c in value)
     if all(word in _SECRET_WORDS or word in _NAMES_OF_PASSWORDS for word in words):
@@ -164,15 +165,16 @@ def _is_measured(part: str) -> bool:
     return _MEASURE.fullmatch(part) is not None
 
 
-_PHRASE_WORD = re.compile(r"[A-Za-z]{3,10}")
+_PHRASE_WORD = re.compile(r"[A-Za-z]{3,10}|[0-9]{1,6}")
 
 
 def is_phrase(value: str) -> bool:
-    """Whether a value is a row of four to eight words that make no sentence, as a pass phrase is: `correct horse battery staple`."""
-    words = value.split(" ")
-    return 4 <= len(words) <= 8 and all(
-        _PHRASE_WORD.fullmatch(word) and word.lower() not in _SENTENCE_WORDS and word.lower() not in _SECRET_WORDS for word in words
-    )
+    """Whether a value is a row of words that makes no sentence, as a pass phrase is: `correct horse battery staple`, `open sesame 42`."""
+    words = value.lower().split(" ")
+    if not (4 <= len(words) <= 8 or (2 <= len(words) <= 8 and any(word.isdigit() for word in words))):
+        return False
+    stops = _SENTENCE_WORDS | _SECRET_WORDS if len(words) > 3 else _SAYS_NO_PASSWORD | _SECRET_WORDS
+    return stops.isdisjoint(words) and all(map(_PHRASE_WORD.fullmatch, words)) and not all(word.isdigit() for word in words)
 
 
 def describes_password(value: str) -> bool:
