@@ -96,7 +96,7 @@ def find_named(text: str, image: str, lower: str) -> Iterator[Span]:
             if (
                 (not text[stop : stop + 1].islower() or lower.startswith(goes_on, stop))
                 and (stem not in _OF_DIGITS or _DIGITS.search(text, stop, stop + 60) is not None)
-                and not image.startswith("[redacted:", place - 10)
+                and not image.endswith("[redacted:", 0, place)
             ):  # the name of a kind
                 found, stop = _beside_name(text, image, place, stop)
                 yield from found
@@ -154,14 +154,14 @@ _NEXT_ARGUMENT = re.compile(r"\\{0,7}[\"'],\s{0,8}(?=\\{0,7}[\"'])")  # ["--api-
 
 
 def _value_after(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
-    if text.startswith("://", start - 3) or text.startswith("::", start - 2):
+    if text.endswith(("://", "::"), 0, start):
         return  # the login of an address, which has its own rule, or the name of a class
     option = text.startswith("-", start)
     name_end = text[start:end].lower()
     firm = _HOLDER.match(text, end) or _FIRM.match(text, end) or (_CALLED.match(text, end) if kind == "password" else None)
     if firm is not None:
         yield from _judge(text, firm.end(), kind, loose=False, name=(start, end))
-    elif text.startswith("<", start - 1) and text.startswith(">", end):
+    elif text.endswith("<", 0, start) and text.startswith(">", end):
         yield from _judge(text, end + 1, kind, loose=False, name=(start, end))
     elif option and (listed := _NEXT_ARGUMENT.match(text, end)) is not None:
         yield from _judge(text, listed.end(), kind, loose=False, name=(start, end))
@@ -189,7 +189,9 @@ def _judge(text: str, place: int, kind: str, *, loose: bool, name: tuple[int, in
         quoted = _QUOTED.match(text, place) or _ESCAPED.match(text, place)
         if quoted is not None:
             group = quoted.lastindex or 0
-            if not quoted[group].lower().startswith("bearer ") and is_secret(quoted[group], kind, loose=loose, data=kind == "password"):
+            if not quoted[group].lower().startswith("bearer ") and is_secret(
+                quoted[group], kind, loose=loose, data=kind == "password" or _is_constant(text, name, kind)
+            ):
                 yield quoted.start(group), quoted.end(group), kind
                 changed = _CHANGED.match(text, quoted.end(group))
                 if changed is not None and not loose:
@@ -205,8 +207,8 @@ def _judge(text: str, place: int, kind: str, *, loose: bool, name: tuple[int, in
     kept = _trimmed(value)
     stop = plain.start("v") + len(kept)
     if not is_secret(kept, kind, literal=False, loose=loose) and not (
-        kind == "password"
-        and name is not None
+        name is not None
+        and (kind == "password" or _is_constant(text, name, kind))
         and is_secret(kept, kind, literal=False, data=True)
         and _stands_certain(text, name, place, stop)
     ):
@@ -214,6 +216,11 @@ def _judge(text: str, place: int, kind: str, *, loose: bool, name: tuple[int, in
     if len(value) >= _PLAIN_BOUND:
         stop = max(stop, _end_of_run(text, stop))  # a value longer than the bound
     yield plain.start("v"), stop, kind
+
+
+def _is_constant(text: str, name: tuple[int, int] | None, kind: str) -> bool:
+    """Whether the name of a secret is that of a setting, as `JWT_SECRET`: others may hold the name of a secret kept elsewhere."""
+    return kind == "secret" and name is not None and text[name[0] : name[1]].isupper()
 
 
 def _stands_certain(text: str, name: tuple[int, int], place: int, stop: int) -> bool:

@@ -33,6 +33,8 @@ _SETTING = re.compile(
     r"[ \t]{0,4}:[ \t]{1,4}(?P<v>[^\s,;(){}\"']{1,80})[ \t\r]{0,4}\Z",
     re.IGNORECASE,
 )
+_CHANGED_LINE = re.compile(r"[+-][ \t]{2,40}[\w.-]{0,40}")  # of a diff
+_PARENT = re.compile(r"([ \t]{0,20})[\w.-]{1,40}:[ \t\r]{0,4}\Z")
 _NETRC = re.compile(r"\b(?:login|user|username|account)[ \t\n]{1,4}(?P<v>[^\s\"']{1,80})[ \t\n]{1,8}\Z")
 _AFTER_LOGIN = re.compile(r"[ \t\r]{0,8}(?:\Z|[\n\x00\"'#]|(?:account|machine|port|macdef) )")
 _OPERATOR = re.compile(r"[ \t]{0,4}(?:\Z|[\n\x00\"'`|;&>)\\]| --?[A-Za-z])")
@@ -58,6 +60,8 @@ def is_certain(text: str, start: int, end: int, place: int, stop: int) -> bool:
     before = _before(text, start)
     if not _NO_CODE.isdisjoint(before.rpartition("\n")[2]):
         return False
+    if _CHANGED_LINE.fullmatch(before.rpartition("\n")[2]) is not None:
+        return _ends_line(text, stop)
     login = _LOGIN_BEFORE.search(before[-120:])
     if login is not None and not describes_password(login["v"]):
         return after != ","
@@ -109,9 +113,12 @@ def _is_in_section(text: str, start: int) -> bool:
 
 
 def _stands_among_settings(text: str, start: int, stop: int) -> bool:
-    """Whether a line beside this one, of the two before and the two after, names a user, a host or a port, and its value."""
+    """Whether this line belongs to a name on the line before, or one of the lines around it gives a user, a host or a port."""
     before = text[max(0, start - 2 * _LONGEST_LINE) : start].rpartition(_CUTS)[2].split("\n")
     after = text[stop : stop + 2 * _LONGEST_LINE].partition(_CUTS)[0].split("\n")
+    parent = _PARENT.match(before[-2]) if len(before) > 1 else None
+    if parent is not None and before[-1][: len(parent[1]) + 1].isspace() and before[-1].startswith(parent[1]):
+        return True
     for line in (*before[-3:-1], *after[1:3]):
         found = _SETTING.match(line) if len(line) <= _LONGEST_LINE else None
         if found is not None and not describes_password(found["v"]):

@@ -44,7 +44,7 @@ def _local_start(text: str, at: int) -> int:
     chunk = text[max(0, at - 64) : at]
     local = chunk[len(chunk.rstrip(_LOCAL)) :]
     start = at - len(local)
-    while local[:1] == "_" and text.startswith("\\", start - 1):  # `jane\_doe@...`, as Markdown escapes it
+    while local[:1] == "_" and text.endswith("\\", 0, start):  # `jane\_doe@...`, as Markdown escapes it
         chunk = text[max(0, start - 65) : start - 1]
         local = chunk[len(chunk.rstrip(_LOCAL)) :] + "\\" + local
         start = at - len(local)

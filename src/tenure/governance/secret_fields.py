@@ -146,6 +146,8 @@ def is_secret(value: str, kind: str, *, literal: bool = True, loose: bool = Fals
         return False
     if kind in _JUDGES:
         return _JUDGES[kind](value)
+    if kind == "secret" and data and len(value) >= 8 and is_wordlike(value):
+        return is_chosen(value) and (any(c.isdigit() for c in value) or "-" in value)
     if kind == "password":
         return _is_password(value, literal=literal, loose=loose, data=data)
     return _is_token(value, session=kind == "session", literal=literal, loose=loose)

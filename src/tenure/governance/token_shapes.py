@@ -220,11 +220,11 @@ def _aws_secret_beside(text: str, end: int) -> Iterator[Span]:
 
 def _odd_shapes(text: str, start: int, end: int) -> Iterator[Span]:
     """Shapes that do not start with a prefix of their own, in a run of letters, digits, `_`, `.` and `-`."""
-    if text.startswith("AA", start) and text.startswith(":", start - 1) and (found := _TELEGRAM.match(text, start)):
+    if text.startswith("AA", start) and text.endswith(":", 0, start) and (found := _TELEGRAM.match(text, start)):
         digits = len(chunk := text[max(0, start - 13) : start - 1]) - len(chunk.rstrip("0123456789"))
         if 6 <= digits <= 11:
             yield start - 1 - digits, found.end(), "telegram-token"
-    if text.startswith("APA91b", start) and text.startswith(":", start - 1):
+    if text.startswith("APA91b", start) and text.endswith(":", 0, start):
         chunk = text[max(0, start - 16) : start - 1]
         sender = len(chunk) - len(chunk.rstrip(_SENDER))
         if 8 <= sender < 16:
