@@ -25,12 +25,13 @@ def test_the_own_rules_alone_reach_the_target(seed: int) -> None:
 
 def test_the_set_is_as_large_as_it_says() -> None:
     summary = summary_of(labelled_lines())
-    assert summary["lines"] >= 300
+    assert summary["lines"] >= 1_500
     assert summary["kinds"] >= 25
     assert summary["lookalikes"] >= 100
     assert summary["kinds"] == len(KINDS)
-    held_out = [line for line in labelled_lines() if line.part == "held-out"]
-    assert len(held_out) * 3 >= summary["lines"]
+    later = [line for line in labelled_lines() if line.part != "known"]
+    assert len(later) * 3 >= summary["lines"] * 2
+    assert {line.part for line in later} == {"held-out", "fresh-1", "fresh-2", "fresh-3"}
 
 
 def test_nothing_in_the_stored_set_looks_like_a_secret() -> None:
@@ -53,6 +54,13 @@ def test_a_redaction_that_takes_everything_is_not_precise(tmp_path: Path) -> Non
     result = run_redaction(None, redact=lambda text: "[redacted:all]")
     assert result["recall"] == 1
     assert result["precision"] < 0.7
+
+
+def test_a_password_that_is_also_the_login_is_found_if_one_of_the_two_is_gone(tmp_path: Path) -> None:
+    data = tmp_path / "lines.jsonl"
+    data.write_text(json.dumps({"text": "user: admin, password: admin", "secrets": ["admin"]}), encoding="utf-8")
+    assert run_redaction(data, redact=lambda text: text.replace("password: admin", "password: [redacted:password]"))["found"] == 1
+    assert run_redaction(data, redact=lambda text: text)["found"] == 0
 
 
 def test_half_a_secret_is_a_secret(tmp_path: Path) -> None:

@@ -159,7 +159,8 @@ SECRETS: tuple[Case, ...] = (
     _case("stripe key", "stripe.api_key = '{}'", "sk_live_" + fake(ALNUM, 24, "st1")),
     _case("stripe key", "using restricted key {} for test mode", "rk_test_" + fake(ALNUM, 30, "st2")),
     _case("stripe webhook", "STRIPE_WEBHOOK_SECRET={}", "whsec_" + fake(ALNUM, 32, "st3")),
-    _case("twilio", "TWILIO_ACCOUNT_SID={}", "AC" + fake(HEX, 32, "tw1")),
+    _case("twilio", "twilio api key {} revoked", "SK" + fake(HEX, 32, "tw1")),
+    _case("twilio", 'Client("AC' + fake(HEX, 32, "tw3") + '", "{}")', fake(HEX, 32, "tw4")),
     _case("twilio", "auth_token: {}", fake(HEX, 32, "tw2")),
     _case("sendgrid", "Authorization failed for {}", f"SG.{fake(SAFE, 22, 'sg1')}.{fake(SAFE, 43, 'sg2')}"),
     _case("mailgun", "curl -s --user 'api:{}' https://api.mailgun.net/v3/d/messages", "key-" + fake(HEX, 32, "mg")),
@@ -277,6 +278,7 @@ SECRETS: tuple[Case, ...] = (
 )
 
 KEPT: tuple[str, ...] = (
+    "TWILIO_ACCOUNT_SID=AC" + fake(HEX, 32, "tw1"),
     "commit 3f786850e387550fdab836ed7e6dc881de23001b",
     "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  model.bin",
     "md5 d41d8cd98f00b204e9800998ecf8427e",

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenure.evaluation.redaction_lines import labelled_lines
 from tenure.governance.redaction import redact, redact_all, redact_operation, redact_operations, redact_run, redact_step, redact_value
 from tenure.governance.secret_fields import field_kind, is_secret
 from tenure.playbook.delta import Add, Merge, Retire, Tally, Update
@@ -100,9 +101,10 @@ def test_a_key_cut_off_before_its_end_goes_and_the_words_after_it_stay() -> None
     assert cut.endswith("\n... output cut, 12 lines more")
 
 
-def _tricky() -> st.SearchStrategy[str]:
-    """Texts of pieces between which rules could meet."""
-    pieces = [case.text for case in SECRETS] + list(KEPT)
+def _tricky(more: bool = False) -> st.SearchStrategy[str]:
+    """Texts of pieces between which rules could meet; more: of the labelled lines too."""
+    labelled = [line.text for line in labelled_lines() if len(line.text) < 160]
+    pieces = [case.text for case in SECRETS] + list(KEPT) + (labelled if more else [])
     glue = [
         "",
         " ",
@@ -139,7 +141,7 @@ def _tricky() -> st.SearchStrategy[str]:
     return st.lists(st.one_of(st.sampled_from(pieces), st.sampled_from(glue), any_texts(2)), max_size=6).map("".join)
 
 
-@given(_tricky())
+@given(_tricky(more=True))
 def test_a_second_pass_changes_nothing(text: str) -> None:
     once = redact(text).text
     assert redact(once).text == once
@@ -151,7 +153,7 @@ def test_redaction_is_total(text: str) -> None:
     assert (found.text == text) == (not found.counts)
 
 
-@given(st.lists(_tricky(), max_size=5))
+@given(st.lists(_tricky(more=True), max_size=5))
 def test_many_texts_at_once_are_redacted_as_each_alone(texts: list[str]) -> None:
     assert redact_all(texts) == [redact(text).text for text in texts]
 
@@ -408,7 +410,11 @@ def test_in_real_runs_only_the_mail_addresses_of_profiles_go(shared_data: Path) 
         "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n", "BEGIN ", "Private-Lines: 1\n", "sig=", "&sig=a", "mysql -p",
         "curl -u a:", " -p", "hooks.slack.com/services/", "1//0", ":AA", "12345678:AA", "8Q~", "DE89", "DE89 3704 ", "tel ",
         "phone: 1 ", "\u5bc6\u7801", "\u5bc6\u7801:", "?", "[redacted:", "[redacted:password]", "a.b.c.d@", "%40",
-        "MMMMMMMMMMMMMMMMMMMMMMMM.", "-us1", ".atlasv1.",
+        "MMMMMMMMMMMMMMMMMMMMMMMM.", "-us1", ".atlasv1.", "user: a\npassword: b\n", "user=a password=", "--password abcd\n", "[a]\n",
+        "PASSWORD=a ", "login a password bcde ", "otp: 1", "code 1", "verification code 1", " is your ", "recovery codes: a1b2-c3d4 ",
+        "backup codes:\n1", "seed: abcd abcd ", "totp ", "2fa ABC2 ", "echo a | sudo -S ", "<<< abcd", "exp a/", "a:5432:a:a:", ":*:",
+        "insert into a (password) values ('", "insert into a (", "call 0", "01 02 03 ", "?code=", "creds: a/", "use a / b1!cd ", "kty",
+        "<RSAKeyValue>", "\"d\":\"", "net user a ", "WIFI:", "auth=(\"a\",", "key=",
     ],
     ids=lambda piece: piece[:24].encode("ascii", "backslashreplace").decode(),
 )  # fmt: skip

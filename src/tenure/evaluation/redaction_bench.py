@@ -89,8 +89,11 @@ def _figures(counts: Counter[str]) -> dict[str, Any]:
 def _left(secret: str, clean: str, text: str) -> bool:
     """Whether more than `TRACE` characters in a row of a secret are left that the line does not hold elsewhere too.
 
-    Of a short secret (a card code), half of its characters; of a key block, its two marks may stay.
+    Of a short secret (a card code), half of its characters; of a key block, its two marks may stay. Of a mere word that the
+    line holds more than once, as a login and as its password, one place at least must be gone.
     """
+    if secret.isalpha() and text.count(secret) > 1:  # `login admin, password admin`: one of them is no secret
+        return clean.count(secret) >= text.count(secret)
     body = re.sub(r"-----[A-Z ]+-----", "", secret)
     width = min(TRACE + 1, max(2, len(body) // 2 + 1))
     rest = text.replace(secret, "\x00")

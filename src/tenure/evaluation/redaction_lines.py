@@ -88,6 +88,20 @@ class _Maker:
     def password_for_url(self) -> str:
         return self.mixed(self._dice.choice((8, 12, 16)))
 
+    def weak_password(self) -> str:
+        """As people make them who want to remember it: a word, two, or a word and a digit."""
+        words = ("swordfish", "lantern", "dragonfly", "pelican", "tangerine", "sunflower", "kestrel", "maple", "coconut", "brickwall")
+        word, sort = self._dice.choice(words), self._dice.randrange(4)
+        if sort == 0:
+            return word
+        if sort == 1:
+            return f"{word}-{self._dice.choice(words)}"
+        return word.capitalize() + self.draw("23456789", 1) if sort == 2 else f"{word}_{self.draw('23456789', 2)}"
+
+    def phrase(self, count: int) -> str:
+        words = "ribbon canoe velvet harbor puzzle mimic ocean timber galaxy fossil lunar wedding legal winner sausage yellow zebra acid".split()
+        return " ".join(self._dice.choices(words, k=count))
+
     def pem(self, label: str, body: str, line_end: str = "\n") -> str:
         lines = [body[at : at + 64] for at in range(0, len(body), 64)]
         return line_end.join((f"-----BEGIN {label}-----", *lines, f"-----END {label}-----"))
@@ -195,13 +209,58 @@ _SECRETS: Mapping[str, Callable[[_Maker], str]] = {
     "otp": lambda m: m.draw("123456789", 6),
     "base64-password": lambda m: base64.b64encode(m.mixed(16).encode()).decode(),
     "base64-pem": lambda m: base64.b64encode(m.pem("EC PRIVATE KEY", "MHcCAQEE" + m.mixed(150, _B64)).encode()).decode(),
+    "weak-password": lambda m: m.weak_password(),
+    "seed-phrase": lambda m: m.phrase(12),
+    "recovery-code": lambda m: f"{m.draw(_LOWER, 2)}{m.draw('23456789', 2)}-{m.draw(_LOWER + '23456789', 4)}",
+    "pin": lambda m: m.draw("123456789", 4),
+    "totp": lambda m: m.draw(_UPPER + "234567", 28) + "A2B3",
+    "totp-grouped": lambda m: "ab2c " + " ".join(m.draw(_LOWER + "234567", 4) for _ in range(6)),
+    "uuidsecret": lambda m: _uuid(m),
+    "hex37": lambda m: m.draw(_HEX, 37),
+    "hex40secret": lambda m: m.draw(_HEX, 40),
+    "hex128": lambda m: m.draw(_HEX, 128),
+    "opaque32": lambda m: m.mixed(32),
+    "opaque64": lambda m: m.mixed(64),
+    "b64-44": lambda m: m.mixed(43, _B64) + "=",
+    "wgkey": lambda m: m.mixed(42, _B64) + "E=",
+    "keybody": lambda m: f"MHcCAQEE{m.mixed(56, _B64)}\n{m.mixed(64, _B64)}\n{m.mixed(40, _B64)}==",
+    "ethkey": lambda m: "0x" + m.draw(_HEX, 64),
+    "jsession": lambda m: m.draw(_HEX.upper(), 32),
+    "oauthcode": lambda m: "4/0A" + m.mixed(60, _B64URL),
+    "gitlab-runner": lambda m: "GR1348941" + m.mixed(20, _B64URL),
+    "gitlab-job": lambda m: "glcbt" + "-64_" + m.mixed(20, _B64URL),
+    "slack-app": lambda m: "xapp" + f"-1-A{m.draw(_UPPER, 10)}-{m.draw(_DIGITS, 13)}-{m.draw(_HEX, 64)}",
+    "stripe-restricted": lambda m: "rk_" + "live_" + m.mixed(99),
+    "mailgun-new": lambda m: f"{m.draw(_HEX, 32)}-{m.draw(_HEX, 8)}-{m.draw(_HEX, 8)}",
+    "openai-svc": lambda m: "sk-" + "svcacct-" + m.mixed(74, _B64URL) + "T3Blbk" + "FJ" + m.mixed(74, _B64URL),
+    "square-secret": lambda m: "sq0csp" + "-" + m.mixed(43, _B64URL),
+    "figma": lambda m: "figd" + "_" + m.mixed(40, _B64URL),
+    "atlassian": lambda m: "ATATT3" + "xFfGF0" + m.mixed(180, _B64URL) + "=" + m.draw(_HEX.upper(), 8),
+    "groq": lambda m: "gsk" + "_" + m.mixed(52),
+    "replicate": lambda m: "r8" + "_" + m.mixed(37),
+    "pplx": lambda m: "pplx" + "-" + m.mixed(48),
+    "rubygems": lambda m: "rubygems" + "_" + m.draw(_HEX, 48),
+    "hashi-old": lambda m: "s." + m.mixed(24),
+    "herokutoken": lambda m: "HRKU" + "-" + _uuid(m),
+    "jfrog": lambda m: "AKCp8" + m.mixed(68),
+    "sonar": lambda m: "squ" + "_" + m.draw(_HEX, 40),
+    "pulumi": lambda m: "pul" + "-" + m.draw(_HEX, 40),
+    "resend": lambda m: "re" + f"_{m.mixed(8)}_{m.mixed(24)}",
+    "supabase": lambda m: "sbp" + "_" + m.draw(_HEX, 40),
+    "circleci": lambda m: "CCIPAT" + f"_{m.mixed(22)}_{m.draw(_HEX, 40)}",
     "passphrase": lambda m: "-".join(m.draw(_LOWER, 5) for _ in range(4)) + m.draw(_DIGITS, 2),
 }
 """Kinds of secrets, each with a maker of fakes in its shape."""
 
 _ALPHABETS = {"hex": _HEX, "digits": _DIGITS, "upper": _UPPER, "base62-": _B62, "base64-": _B64}
+
+
+def _uuid(maker: _Maker) -> str:
+    return "-".join(maker.draw(_HEX, count) for count in (8, 4, 4, 4, 12))
+
+
 _STAYS: Mapping[str, Callable[[_Maker], str]] = {
-    "uuid": lambda m: "-".join(m.draw(_HEX, count) for count in (8, 4, 4, 4, 12)),
+    "uuid": lambda m: _uuid(m),
     "ulid": lambda m: "01" + m.draw(_ULID, 24),
     "ulid-tail": lambda m: m.draw(_ULID, 24),
     "nanoid": lambda m: m.mixed(21, _B64URL),
@@ -222,7 +281,7 @@ def _stay(maker: _Maker, name: str) -> str:
 
 
 def labelled_lines(seed: int = 0) -> tuple[LabelledLine, ...]:
-    """The lines of the built-in set, parts `known` and `held-out`, with secrets drawn from this seed."""
+    """The lines of the built-in set, parts `known`, `held-out` and `fresh-1` to `fresh-3`, with secrets drawn from this seed."""
     text = files("tenure.evaluation").joinpath("sets/redaction.txt").read_text(encoding="utf-8")
     maker, part = _Maker(seed), ""
     lines: list[LabelledLine] = []

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator
 
 from tenure.governance.searching import Span, places
+from tenure.governance.secret_fields import is_drawn
 from tenure.governance.value_judgement import is_placeholder, is_wordlike
 
 _AUTHORITY = re.compile(r"[^\s/\"'<>`\\]{1,512}")
 _LOOSE_AUTHORITY = re.compile(r"[^\s\"'<>`\\@]{1,256}@[A-Za-z0-9]")
 _PLAIN_WORDS = frozenset({"password", "pass", "passwd", "pwd", "pw", "secret", "token", "apikey", "key", "mypassword", "yourpassword"})
 _SIGNED_NAME = re.compile(r"[?&;](?:sig|[Xx]-[A-Za-z]{3,4}-[Ss]ignature|Signature)=\Z")
+_GRANT = re.compile(r"(?<=[?&])code=(?P<v>[A-Za-z0-9._~/%+-]{16,600}+)")
+_QUERY_KEY = re.compile(r"(?<=[?&])(?:key|appid|app_key|subscription-key|code)=(?P<v>[A-Za-z0-9_-]{20,128}={0,2}+)(?![A-Za-z0-9%/+.])")
 _SIGNATURE = re.compile(r"[A-Za-z0-9%+/=_~-]{20,2000}+")
 
 
@@ -21,6 +24,17 @@ def find_url_secrets(text: str) -> Iterator[Span]:
         found = _url_password(text, place + 3)
         if found is not None:
             yield found
+    for place in places(text, "code="):
+        grant = _GRANT.match(text, place)
+        if grant is not None and any(c.isdigit() for c in grant["v"]) and not is_wordlike(grant["v"]) and not is_placeholder(grant["v"]):
+            yield grant.start("v"), grant.end("v"), "authorization"  # what a sign-in hands back, to be changed for a token
+    for anchor in ("key=", "appid="):
+        for place in places(text, anchor):
+            start = text.rfind("?", max(0, place - 14), place + 1)
+            start = max(start, text.rfind("&", max(0, place - 14), place + 1)) + 1
+            key = _QUERY_KEY.match(text, start) if start else None
+            if key is not None and is_drawn(key["v"]) and not is_placeholder(key["v"]):
+                yield key.start("v"), key.end("v"), "api-key"
     for anchor in ("sig=", "ignature="):
         for place in places(text, anchor):
             if _SIGNED_NAME.search(text[max(0, place - 12) : place + len(anchor)]) is None:

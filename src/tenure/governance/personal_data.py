@@ -21,6 +21,10 @@ _FILE_ENDINGS = frozenset(
 _CODE_WORDS = frozenset(
     "transpose weight weights shape values value dot mean sum self data grad reshape view item items size dtype names param params".split()
 )
+_MACHINES = (".gserviceaccount.com", "users.noreply.github.com", "noreply.gitlab.com")
+_NOBODY = re.compile(r"(?:[a-z-]{1,20}[-+.])?(?:no-?reply|do-?not-?reply)(?:[-+.][a-z-]{1,20})?|mailer-daemon", re.IGNORECASE)
+"""Addresses of programs, that no person reads."""
+
 _REMOTE_COMMAND = re.compile(r"\b(?:ssh|scp|sftp|rsync|mosh)\b[^\n]{0,60}\Z")
 
 
@@ -40,7 +44,7 @@ def _local_start(text: str, at: int) -> int:
     chunk = text[max(0, at - 64) : at]
     local = chunk[len(chunk.rstrip(_LOCAL)) :]
     start = at - len(local)
-    while local[:1] == "_" and text.startswith("\\", start - 1):  # `jane\_doe@...`, as Markdown escapes it
+    while local[:1] == "_" and text.endswith("\\", 0, start):  # `jane\_doe@...`, as Markdown escapes it
         chunk = text[max(0, start - 65) : start - 1]
         local = chunk[len(chunk.rstrip(_LOCAL)) :] + "\\" + local
         start = at - len(local)
@@ -56,6 +60,8 @@ def _is_address(text: str, start: int, at: int, domain: re.Match[str]) -> bool:
     ending = name.rpartition(".")[2].lower()
     if name in ("openssh.com", "libssh.org"):
         return False  # names of algorithms
+    if name.endswith(_MACHINES) or _NOBODY.fullmatch(local) is not None:
+        return False
     if ending in _FILE_ENDINGS or ending in _CODE_WORDS or (len(local) == 1 and name.find(".") == 1 and len(ending) > 3):
         return False
     after = text[domain.end() : domain.end() + 2]
@@ -83,7 +89,10 @@ _ISSUERS = (
     (re.compile(r"62|81"), (16, 17, 18, 19)),
     (re.compile(r"5018|5020|5038|5893|6304|6759|676[1-3]"), (16, 18, 19)),
 )
-_PHONE = re.compile(r"(?<![\w.+/#=-])(?:1[-. ])?[0-9]{3}([-.])[0-9]{3}\1[0-9]{4}(?![\w/-]|\.[0-9])")
+_PHONE = re.compile(
+    r"(?<![\w.+/#=-])(?:1[-. ])?[2-9][0-9]{2}([-.])[0-9]{3}\1[0-9]{4}(?![\w/-]|\.[0-9])"
+    r"|(?<![\w.+/#=-])0[1-9][0-9]{0,2}-[0-9]{3,4}-[0-9]{4}(?![\w/-]|\.[0-9])"  # 03-1234-5678, 010-1234-5678
+)
 _NOT_A_PHONE = re.compile(
     r"\b(?:order|invoice|ticket|ref|reference|id|sku|part|serial|isbn|case|tracking|account|acct|batch|lot|model|version|no|nr"
     r"|number)[\s.:#=\"']{0,6}\Z"
@@ -98,7 +107,7 @@ def find_numbers(text: str) -> Iterator[Span]:
         if end - start >= 13:
             for card in _CARD.finditer(text, start, end):
                 digits = card.group().replace(" ", "").replace("-", "")
-                if _followed_by_more(text, card.end(), end):
+                if _followed_by_more(text, card.end(), end) or _stands_in_row(text, card):
                     continue
                 if is_card(digits):
                     yield card.start(), card.end(), "card"
@@ -116,6 +125,18 @@ def find_numbers(text: str) -> Iterator[Span]:
 def _followed_by_more(text: str, place: int, end: int) -> bool:
     """Whether a number that ends where its run of digits ends goes on behind it, as in `4111111111111111a`."""
     return place == end and place < len(text) and (text[place].isalnum() or text[place] == "_")
+
+
+_GROUP_BEFORE = re.compile(r"(?<![0-9A-Za-z])[0-9A-F]{4,5} \Z")
+_GROUP_AFTER = re.compile(r" [0-9A-F]{4,5}(?![0-9A-Za-z/])")
+
+
+def _stands_in_row(text: str, card: re.Match[str]) -> bool:
+    """Whether groups of four go on before or behind a card, as in a table of codes: `52BB 5352 5354 5353 5351 5366`."""
+    before = _GROUP_BEFORE.search(text, max(0, card.start() - 6), card.start())
+    after = _GROUP_AFTER.match(text, card.end())
+    sides = [found.group() for found in (before, after) if found is not None]
+    return len(sides) == 2 or any(c in "ABCDEF" for side in sides for c in side)
 
 
 def is_card(digits: str) -> bool:
@@ -178,10 +199,30 @@ _DATE = re.compile(
     r"(?<![0-9])(?:[12][0-9]{3}[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12][0-9]|3[01])"
     r"|(?:0?[1-9]|[12][0-9]|3[01])[-/.](?:0?[1-9]|[12][0-9]|3[01])[-/.][12][0-9]{3}|[0-9]{1,3}(?:\.[0-9]{1,3}){3})(?![0-9])"
 )
-_PHONE_WORDS = ("phone", "mobile", "tel")
+_PHONE_WORDS = (
+    "phone",
+    "mobile",
+    "tel",
+    "mobil",
+    "handy",
+    "cell",
+    "whatsapp",
+    "fax",
+    "rufnummer",
+    "celular",
+    "portable",
+    "call",
+    "reach",
+    "home",
+)
+_TRUNK = re.compile(
+    # A national number with its leading 0, in groups, and not in steps as 01 02 03 are.
+    r"[^\n0-9+]{0,24}?(?P<v>\(?0(?:[1-9][0-9]{1,4}\)?[ /-]{1,3}[0-9]{3,8}(?:[ -][0-9]{2,6}){0,3}"
+    r"|[1-9](?:[ .-][0-9]{2}){4}|[1-9][0-9]{8,10}))(?![\w/-]|[.,:][0-9])"
+)
 _FOREIGN_PHONE = re.compile(
     "\u7535\u8bdd|\u624b\u673a|\u96fb\u8a71|\u643a\u5e2f|\uc804\ud654|\ud734\ub300\ud3f0|[\u0422\u0442]\u0435\u043b\u0435\u0444\u043e\u043d"
-    "|[Tt]\u00e9l|[Tt]el\u00e9fono"
+    "|[Tt]\u00e9l|[Tt]el\u00e9fono|[Mm]\u00f3vil"
 )
 _BESIDE_WORD = re.compile(
     r"(?:e?fon[eo]?|\u00e9phone|\u53f7|\u756a\u53f7|\ubc88\ud638)?(?:[_ -]?(?:[Nn]umber|num|[Nn]o|[Nn]r|[Nn]ummer"
@@ -219,8 +260,13 @@ def find_phones(text: str, image: str, lower: str) -> Iterator[Span]:
     for word in _PHONE_WORDS:
         place = lower.find(word)
         while place >= 0:
-            if word != "tel" or not (lower[place - 1 : place].isalpha() or lower.startswith("l", place + 3)):  # not in "hotel", "tell"
-                yield from _beside_word(text, place + len(word))
+            if not lower[place - 1 : place].isalpha() or word == "phone":  # not in "hotel"
+                stop = place + len(word)
+                if word in _WEAK_WORDS:
+                    yield from _after_trunk(text, stop)
+                elif word != "tel" or not lower.startswith("l", stop):  # not in "tell"
+                    yield from _beside_word(text, stop)
+                    yield from _after_trunk(text, stop)
             place = lower.find(word, place + len(word))
     for foreign in find_foreign(_FOREIGN_PHONE, text, lower):
         yield from _beside_word(text, foreign.end())
@@ -229,6 +275,16 @@ def find_phones(text: str, image: str, lower: str) -> Iterator[Span]:
             social = _SOCIAL.match(lower, place) if not lower[place - 1 : place].isalpha() else None
             if social is not None:
                 yield social.start("v"), social.end("v"), "social-security-number"
+
+
+_WEAK_WORDS = frozenset({"call", "reach", "home", "portable", "cell", "handy", "fax"})
+"""Words beside which only a number in the form of a telephone's is one."""
+
+
+def _after_trunk(text: str, place: int) -> Iterator[Span]:
+    found = _TRUNK.match(text, place)
+    if found is not None and 9 <= sum(c.isdigit() for c in found["v"]) <= 12 and _DATE.search(found["v"]) is None:
+        yield found.start("v"), found.end("v"), "phone"
 
 
 def _beside_word(text: str, place: int) -> Iterator[Span]:
@@ -245,8 +301,8 @@ def _joined(image: str, place: int) -> bool:
 
 def _length_abroad(number: str) -> int:
     """How much of a row of groups is one phone number; 0 if it is none."""
-    if len(number) < 9:
-        return 0
+    if len(number) < 9 or (number.count(".") == 1 and number[1:].replace(".", "").isdigit()):
+        return 0  # too short, or a decimal fraction
     date = _DATE.search(number)
     if date is not None:
         number = number[: date.start()].rstrip(" .-/(\u00a0")

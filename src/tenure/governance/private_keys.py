@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tenure.governance.searching import Span
+from tenure.governance.searching import Span, places
 
 _KEY_BEGIN = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _KEY_END = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
@@ -37,6 +37,7 @@ def find_private_keys(text: str) -> Iterator[Span]:
         if stop > begin.end():
             yield begin.start(), stop, "private-key"
         place = text.find("PRIVATE KEY", max(stop, place + 11))
+    yield from _key_parts(text)
     place = text.find("Private-Lines: ")
     while place >= 0:
         if (begin := _PUTTY_LINES.match(text, place)) is not None:
@@ -56,6 +57,7 @@ def _key_end(text: str, start: int) -> int:
 
 
 _KEY_CHUNK = re.compile(r"[A-Za-z0-9+/=]+")
+_MASK = frozenset("xX")
 _ESCAPED_BLANK = re.compile(r"\\+[nrt]")
 
 
@@ -63,6 +65,8 @@ def _holds_key(body: str) -> bool:
     """Whether what stands between the two marks is a key: a long run, or short ones on lines of their own, and no words."""
     plain = _ESCAPED_BLANK.sub("\n", body)
     runs = _KEY_CHUNK.findall(plain)
+    if set("".join(runs)) <= _MASK:
+        return False
     if max(map(len, runs), default=0) >= 16:
         return True
     chunks = [chunk for raw in plain.split() if (chunk := raw.strip("\"'+>|#,\\"))]
@@ -77,3 +81,18 @@ def _key_lines_end(text: str, start: int) -> int:
     if place > start and (last := _KEY_LAST_LINE.match(text, place)) is not None:
         place = last.end()
     return place
+
+
+_WEB_KEY_PART = re.compile(r"\\{0,7}[\"'](?:d|p|q|dp|dq|qi|k)\\{0,7}[\"'][ ]?:[ ]?\\{0,7}[\"'](?P<v>[A-Za-z0-9_-]{20,2000})")
+_XML_KEY_PART = re.compile(r"<(?:D|P|Q|DP|DQ|InverseQ)>(?P<v>[A-Za-z0-9+/=\s]{20,2000})</")
+
+
+def _key_parts(text: str) -> Iterator[Span]:
+    """The secret numbers of a JSON web key, and of a key in XML; the public ones stay."""
+    for anchor, pattern in (("kty", _WEB_KEY_PART), ("<RSAKeyValue>", _XML_KEY_PART)):
+        behind = 0
+        for place in places(text, anchor):
+            begin = max(behind, place - 600)
+            behind = min(len(text), place + 4_000)
+            for found in pattern.finditer(text, begin, behind):
+                yield found.start("v"), found.end("v"), "private-key"

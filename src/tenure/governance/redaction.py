@@ -18,10 +18,12 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from tenure.governance.address_secrets import find_driver_passwords, find_url_secrets
+from tenure.governance.command_secrets import find_on_command_lines
 from tenure.governance.named_secrets import find_named
 from tenure.governance.personal_data import find_emails, find_numbers, find_phones
 from tenure.governance.private_keys import find_private_keys
-from tenure.governance.searching import Span, ascii_image
+from tenure.governance.searching import Span, ascii_image, with_line_ends
+from tenure.governance.second_factors import find_second_factors
 from tenure.governance.secret_fields import field_kind, is_secret
 from tenure.governance.table_secrets import find_in_tables
 from tenure.governance.token_shapes import find_tokens
@@ -34,6 +36,9 @@ _PASSES = 6
 """One pass can lay open what the next one finds, as a number that a token stood beside; two do nearly always."""
 
 _SHORTEST = 4
+_OF_NUMBERS = frozenset({"password", "card-code", "one-time-code", "pin"})
+"""Kinds of which a number can be one."""
+
 _ESCAPE = re.compile(r"[nrtbf](?=.)|u[0-9A-Fa-f]{4}", re.DOTALL)
 _OperationT = TypeVar("_OperationT", bound=Operation)
 _WholeT = TypeVar("_WholeT")
@@ -105,12 +110,15 @@ def _find(text: str) -> list[tuple[int, int, int, str]]:
         return []
     image = ascii_image(text)
     lower = image.lower()
+    lines = with_line_ends(text)
     spans = [
         *find_private_keys(text),
         *find_url_secrets(text),
         *find_tokens(image),
         *find_named(text, image, lower),
+        *find_on_command_lines(lines),
         *find_in_tables(text, lower),
+        *find_second_factors(lines, lower),
         *find_numbers(image),
         *find_emails(text),
         *find_driver_passwords(text),
@@ -216,7 +224,7 @@ def _copy(value: Any, clean: _Cleaner) -> Any:
         if isinstance(item, str):
             kept = clean(item)
             whole = kind not in ("", "authorization", "cookie")  # of these two, the text rules keep scheme and names
-            if (whole or (kind and kept is item)) and is_secret(item, kind):
+            if (whole or (kind and kept is item)) and is_secret(item, kind, data=True):
                 kept = mark(kind)
             changed = changed or kept is not item
             parent[slot] = kept
@@ -231,12 +239,12 @@ def _copy(value: Any, clean: _Cleaner) -> Any:
                     name = f"{name}#"
                 copy[name] = None  # holds the place, so that fields keep their order
                 sort = field_kind(key) if isinstance(key, str) else ""
-                pending.append((inner, sort or (named if key == "value" else ""), copy, name))
+                pending.append((inner, sort or ((named or kind) if key == "value" else ""), copy, name))
         elif isinstance(item, list | tuple):
             rows: list[Any] = [None] * len(item)
             parent[slot] = rows
             pending.extend((inner, kind, rows, place) for place, inner in enumerate(item))
-        elif kind in ("password", "card-code") and isinstance(item, int) and not isinstance(item, bool) and is_secret(str(item), kind):
+        elif kind in _OF_NUMBERS and isinstance(item, int) and not isinstance(item, bool) and is_secret(str(item), kind):
             parent[slot] = mark(kind)
             changed = True
         else:
@@ -248,7 +256,7 @@ def _named_value_kind(item: Mapping[Any, Any]) -> str:
     """The kind of secret that `value` is, in an object that says name and value apart."""
     if "value" not in item:
         return ""
-    name = item.get("name", item.get("key"))
+    name = item.get("name", item.get("key", item.get("keyName")))
     return field_kind(name) if isinstance(name, str) else ""
 
 

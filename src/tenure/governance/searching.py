@@ -27,6 +27,14 @@ def ascii_image(text: str) -> str:
     return image
 
 
+_ESCAPED_END = re.compile(r"(?<!\\)\\[nr]")
+
+
+def with_line_ends(text: str) -> str:
+    """A text of the same length in which line ends that are escaped, as in JSON, are line ends: `a\\nb` is read as two lines."""
+    return _ESCAPED_END.sub(" \n", text) if "\\" in text else text
+
+
 def find_foreign(pattern: re.Pattern[str], text: str, image: str) -> Iterator[re.Match[str]]:
     """Matches of a pattern that starts at, or at most three places before, a character outside ASCII.
 

@@ -25,6 +25,8 @@ def find_in_tables(text: str, lower: str) -> Iterator[Span]:
         text: any text.
         lower: its `ascii_image` in small letters.
     """
+    if "insert" in lower:
+        yield from _inserted(text, lower)
     if "\n" not in text:
         return
     for stem in _STEMS:
@@ -65,7 +67,7 @@ def _column_values(text: str, head: str, separator: str, end: int) -> tuple[list
         place = start
         for number, cell in enumerate(row.split(separator)):
             value = cell.strip(" \t\r\"'`")
-            if number in columns and is_secret(value, columns[number]):
+            if number in columns and is_secret(value, columns[number], data=separator != "," and " " not in value):
                 at = place + cell.index(value)
                 spans.append((at, at + len(value), columns[number]))
             place += len(cell) + 1
@@ -73,3 +75,44 @@ def _column_values(text: str, head: str, separator: str, end: int) -> tuple[list
         if stop == len(text):
             break
     return spans, start - 1
+
+
+_INSERT = re.compile(r"insert\s{1,4}into\s{1,4}[\w.\"`\[\]]{1,80}\s{0,4}\((?P<names>[^()]{3,800})\)\s{0,4}values\s{0,4}", re.IGNORECASE)
+_ROW = re.compile(r"\s{0,8},?\s{0,8}\(")
+_CELL = re.compile(
+    r"\s{0,8}(?:E?'(?P<v>(?:[^'\\\n]|''|\\.){0,1000})'|\"(?P<w>[^\"\n]{0,1000})\"|[^,()'\"]{1,200}|[a-z_]{1,30}\([^()]{0,400}\))\s{0,8}(?P<e>[,)])"
+)
+
+
+def _inserted(text: str, lower: str) -> Iterator[Span]:
+    """Values that an SQL statement puts into a column with the name of a secret."""
+    place = lower.find("insert")
+    while place >= 0:
+        found = _INSERT.match(text, place)
+        stop = place + 6
+        if found is not None:
+            stop = found.end()
+            kinds = [field_kind(name.strip(' \t\n"`[]')) for name in found["names"].split(",")]
+            if any(kind in _KINDS for kind in kinds):
+                for _ in range(_MOST_ROWS):
+                    row = _ROW.match(text, stop)
+                    if row is None:
+                        break
+                    spans, stop = _row_values(text, row.end(), kinds)
+                    yield from spans
+        place = lower.find("insert", stop)
+
+
+def _row_values(text: str, place: int, kinds: list[str]) -> tuple[list[Span], int]:
+    spans: list[Span] = []
+    for kind in kinds:
+        cell = _CELL.match(text, place)
+        if cell is None:
+            break
+        place = cell.end()
+        name = "v" if cell["v"] is not None else "w"
+        if kind in _KINDS and cell[name] and is_secret(cell[name], kind, data=True):
+            spans.append((cell.start(name), cell.end(name), kind))
+        if cell["e"] == ")":
+            break
+    return spans, place

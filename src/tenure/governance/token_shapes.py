@@ -41,7 +41,8 @@ _SHAPES: tuple[tuple[str, str, str], ...] = (
     ("huggingface-token", "hf_ api_org_", rf"{_ANY}{{20,255}}"),
     ("npm-token", "npm_", rf"{_ANY}{{20,255}}"),
     ("pypi-token", "pypi-", rf"{_SAFE}{{16,255}}"),
-    ("twilio-key", "SK AC", rf"[0-9a-f]{{32}}{_END}"),
+    ("twilio-key", "SK", rf"[0-9a-f]{{32}}{_END}"),
+    ("api-token", "HRKU-", rf"{_SAFE}{{30,80}}"),
     ("sendgrid-key", "SG.", rf"{_SAFE}{{16,32}}\.{_SAFE}{{16,64}}"),
     ("mailgun-key", "key-", rf"[0-9a-f]{{32}}{_END}"),
     ("discord-token", "mfa.", rf"{_SAFE}{{60,255}}"),
@@ -110,6 +111,11 @@ def _any_prefix() -> str:
 
 
 _PREFIX = re.compile(f"(?<![A-Za-z0-9])(?:{_any_prefix()}|us[0-9]|atlasv1)")
+_TWILIO_PAIR = re.compile(
+    r"(?<![A-Za-z0-9])AC[0-9a-f]{32}(?:\\{0,7}[\"']?[:,][ ]?\\{0,7}[\"']?"
+    r"|[^\nA-Za-z0-9]{1,4}(?:auth|token|auth[ _]?token)[^\nA-Za-z0-9]{1,4})(?P<v>[0-9a-f]{32})(?![A-Za-z0-9])"
+)
+_IN_BASE64 = frozenset("+/")
 _DISCORD = re.compile(rf"[MNO]{_SAFE}{{22,27}}\.{_SAFE}{{6}}\.{_SAFE}{{27,255}}")
 
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
@@ -157,7 +163,7 @@ def _tokens_in_run(text: str, start: int, end: int) -> Iterator[Span]:
             place = first + 1
             continue
         kind, place = token  # what is made of words throughout holds no token either, so the search goes on behind it
-        if _is_real(text[first:place], kind):
+        if _is_real(text[first:place], kind) and not (text[first - 1 : first] in _IN_BASE64 and text.startswith("EAA", first)):
             yield first, place, kind
             if kind == "aws-key":
                 yield from _aws_secret_beside(text, place)
@@ -167,6 +173,8 @@ def _tokens_in_run(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _capital_run(text: str, start: int, end: int) -> Iterator[Span]:
+    if text.startswith("AC", start) and (pair := _TWILIO_PAIR.match(text, start)) is not None:
+        yield pair.start("v"), pair.end("v"), "twilio-key"  # the token that stands beside the id of its account
     if text[start + 2].isdigit():
         yield from find_accounts(text, start, end)
     found = _DISCORD.match(text, start, end) if end - start >= 58 else None
@@ -212,11 +220,11 @@ def _aws_secret_beside(text: str, end: int) -> Iterator[Span]:
 
 def _odd_shapes(text: str, start: int, end: int) -> Iterator[Span]:
     """Shapes that do not start with a prefix of their own, in a run of letters, digits, `_`, `.` and `-`."""
-    if text.startswith("AA", start) and text.startswith(":", start - 1) and (found := _TELEGRAM.match(text, start)):
+    if text.startswith("AA", start) and text.endswith(":", 0, start) and (found := _TELEGRAM.match(text, start)):
         digits = len(chunk := text[max(0, start - 13) : start - 1]) - len(chunk.rstrip("0123456789"))
         if 6 <= digits <= 11:
             yield start - 1 - digits, found.end(), "telegram-token"
-    if text.startswith("APA91b", start) and text.startswith(":", start - 1):
+    if text.startswith("APA91b", start) and text.endswith(":", 0, start):
         chunk = text[max(0, start - 16) : start - 1]
         sender = len(chunk) - len(chunk.rstrip(_SENDER))
         if 8 <= sender < 16:

@@ -37,12 +37,12 @@ PLUGINS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("square_oauth", "SquareOAuthDetector", ("sq0csp-",)),
     ("stripe", "StripeDetector", ("k_live_",)),
     ("telegram_token", "TelegramBotTokenDetector", ("telegram",)),
-    ("twilio", "TwilioKeyDetector", ("twilio",)),
 )  # fmt: skip
 """Module, class, and the literals, in small letters, one of which a line must hold before the plugin reads it.
 
 Left out: entropy and keyword plugins; public addresses, which are no secrets; private keys, of which the plugin knows
-the first line only; and logins in addresses, web tokens and npm's, of which the own rules know more forms.
+the first line only; logins in addresses, web tokens and npm's, of which the own rules know more forms; and Twilio's,
+which takes the id of an account for a key.
 """
 
 LONGEST_LINE = 4_000
