@@ -12,6 +12,8 @@ from typing import Literal
 
 from tenure.governance.redaction import redact_run
 from tenure.learning.admitting import Proposed, admit_operations, basis_of, join_known
+from tenure.learning.freshness import confirmations
+from tenure.learning.holdouts import moves_by_lift
 from tenure.learning.observing import Recollection
 from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.thinking import Thought, think
@@ -255,8 +257,11 @@ class Learner:
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
         moved = _summed(counts, support)
         moves = standing(touched, moved, honest=run.outcome.honest, records=self._track_records(work, run, touched, moved))
-        operations: list[Operation] = [*counts, *joined.operations, *moves]
+        moves = (*moves, *moves_by_lift(work, run, but=[op.id for op in moves if isinstance(op, Retire | Update)]))
         at = self._clock.now()
+        judged = [op.id for op in joined.operations if isinstance(op, Update) and op.verdict is not None]
+        confirmed = confirmations(touched, moved, settings.shelf_lives, run, at, but=judged)
+        operations: list[Operation] = [*counts, *joined.operations, *confirmed, *moves]
         for proposal, reason in admission.held:
             work.hold(
                 HeldChange(

@@ -190,7 +190,7 @@ class Lift:
         """The finding in a sentence."""
         finding = self.finding
         if finding == "not enough data":
-            return f"not enough data: {self.shown} runs with it and {self.withheld} without, of {LEAST_RUNS} each that it takes at the least"
+            return f"not enough data: {self.shown} runs with it and {self.withheld} without; it takes {LEAST_RUNS} of each at the least"
         if finding == "undecided":
             return f"undecided: so many runs would show a lift of {self.least:.2f} or more, up or down; not a smaller one"
         return f"{finding}: outcomes are {abs(self.lift):.2f} {'better' if self.lift > 0 else 'worse'} with it"
@@ -373,9 +373,7 @@ def _drawn_to(own: Lift, kin: Sequence[Lift]) -> Pooled:
     weight = known / (known + 1 / expected)
     lift = weight * own.lift + (1 - weight) * mean
     half = Z * sqrt(1 / (known + 1 / expected))
-    return Pooled(
-        lift=lift, lower=max(-1.0, lift - half), upper=min(1.0, lift + half), group=mean, lessons=len(kin), weight=weight
-    )
+    return Pooled(lift=lift, lower=max(-1.0, lift - half), upper=min(1.0, lift + half), group=mean, lessons=len(kin), weight=weight)
 
 
 def _variance(lift: Lift) -> float:

@@ -17,7 +17,14 @@ MOST_DAYS = 36_500
 REFRESHED_AFTER = 0.25
 """Share of a shelf life after which a run that speaks for a lesson is written down as a confirmation; not each run anew."""
 
-_AGES: tuple[tuple[int, str], ...] = ((730, "{} years"), (365, "a year"), (180, "half a year"), (90, "3 months"), (30, "a month"), (7, "a week"))
+_AGES: tuple[tuple[int, str], ...] = (
+    (730, "{} years"),
+    (365, "a year"),
+    (180, "half a year"),
+    (90, "3 months"),
+    (30, "a month"),
+    (7, "a week"),
+)
 
 AGED_HEADING = "## not confirmed for long: check before you rely on these"
 

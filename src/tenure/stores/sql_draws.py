@@ -26,8 +26,8 @@ class SqlDraws:
         kind = (t.c.lesson_id, t.c.text, t.c.reason, t.c.chance, t.c.withheld)
         here = and_(*(t.c[name] == value for name, value in self._wall.items()))
         asked = select(*kind, func.count(), func.count(t.c.score), func.sum(t.c.score)).where(here).group_by(*kind).order_by(*kind)
-        ids = sorted(lessons) if lessons is not None else None
-        portions = [asked] if ids is None else [asked.where(t.c.lesson_id.in_(ids[at : at + _AT_ONCE])) for at in range(0, len(ids), _AT_ONCE)]
+        ids = sorted(lessons) if lessons is not None else ()
+        portions = [asked.where(t.c.lesson_id.in_(ids[at : at + _AT_ONCE])) for at in range(0, len(ids), _AT_ONCE)]
         return [
             DrawCount(
                 lesson=lesson,
@@ -39,7 +39,7 @@ class SqlDraws:
                 judged=judged,
                 total=float(total or 0.0),
             )
-            for portion in portions
+            for portion in (portions if lessons is not None else [asked])
             for lesson, text, reason, chance, withheld, runs, judged, total in self._connection.execute(portion)
         ]
 
