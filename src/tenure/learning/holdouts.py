@@ -282,6 +282,13 @@ def trials(reading: Reading) -> tuple[Trial, ...]:
     return tuple(sorted(found, key=lambda one: (-min(one.lift.shown, one.lift.withheld), one.lesson.id)))
 
 
+def trial_of(reading: Reading, lesson: Lesson) -> Trial | None:
+    """What is known of one lesson, pooled with its kin; none if it was never drawn."""
+    if not reading.draw_counts((lesson.id, *lesson.merged)):
+        return None
+    return next((one for one in trials(reading) if one.lesson.id == lesson.id), None)
+
+
 class HoldingOut(ABC):
     """What `Tenure` offers for hold-outs."""
 

@@ -192,7 +192,7 @@ class Lift:
         if finding == "not enough data":
             return f"not enough data: {self.shown} runs with it and {self.withheld} without; it takes {LEAST_RUNS} of each at the least"
         if finding == "undecided":
-            return f"undecided: so many runs would show a lift of {self.least:.2f} or more, up or down; not a smaller one"
+            return f"undecided: a lift of {self.least:.2f} or more, up or down, would most likely show by now; a smaller one may be there"
         return f"{finding}: outcomes are {abs(self.lift):.2f} {'better' if self.lift > 0 else 'worse'} with it"
 
 

@@ -81,6 +81,38 @@ def days_past(lesson: Lesson, lives: ShelfLives, at: datetime) -> float:
     return age if life and age > life else 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ageing:
+    """How a lesson stands to its shelf life.
+
+    Attributes:
+        days: its shelf life; 0 is without end.
+        age_days: whole days since it was last confirmed.
+        confirmed: when that was, ISO 8601; empty if unknown.
+        past: whether it is shown with its age.
+    """
+
+    days: int
+    age_days: int
+    confirmed: str
+    past: bool
+
+    @property
+    def said(self) -> str:
+        """The same in words; empty where it has no end."""
+        if not self.days:
+            return ""
+        ago = f"confirmed {self.age_days:,} day{'' if self.age_days == 1 else 's'} ago" if self.age_days else "confirmed today"
+        return f"{self.days:,} days, {ago}{'; past, so it is shown with its age' if self.past else ''}"
+
+
+def ageing(lesson: Lesson, lives: ShelfLives, at: datetime) -> Ageing:
+    """How a lesson stands to its shelf life."""
+    return Ageing(
+        days=lives.days(lesson), age_days=int(age_in_days(lesson, at)), confirmed=lesson.updated, past=days_past(lesson, lives, at) > 0
+    )
+
+
 def is_due(lesson: Lesson, lives: ShelfLives, at: datetime) -> bool:
     """Whether a run that speaks for a lesson now is worth writing down as a confirmation."""
     life = lives.days(lesson)
