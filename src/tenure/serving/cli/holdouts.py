@@ -114,7 +114,7 @@ def _table(request: Request, found: Sequence[Trial]) -> None:
         rows.append(
             (
                 ids[one.lesson.id],
-                [(lift.finding, _STYLES[lift.finding])],
+                [(lift.finding, _STYLES[lift.finding]), (", retired" if one.lesson.status == "retired" else "", "dim")],
                 f"{_signed(lift.lift)} ({_signed(lift.lower)} to {_signed(lift.upper)})" if measured else "",
                 f"{lift.shown:,} / {lift.withheld:,}",
                 f"{lift.least:.2f}" if measured else "",
