@@ -216,10 +216,11 @@ SETTINGS: Mapping[str, Setting] = {
             check=_switch,
         ),
         Setting(
-            name="shelf_life.days",
-            default=",".join(f"{kind}={days}" for kind, days in DEFAULT_DAYS.items()),
-            meaning="days without a confirmation after which a lesson is shown with its age, by kind or section, such as "
-            "tool_rule=90,prices=30; 0 never, off for all",
+            name="shelf_life",
+            default="on",
+            meaning="days without a confirmation after which a lesson is shown with its age: on "
+            f"({', '.join(f'{kind} {days}' for kind, days in DEFAULT_DAYS.items())}), off, "
+            "or other days by kind or section, such as tool_rule=90, prices=30; 0 never",
             check=read_shelf_lives,
         ),
         Setting(name="spend.calls_per_run", default="20", meaning="model calls for one run; 0 forbids them", check=_whole(0, _WHOLE_MOST)),
@@ -278,7 +279,7 @@ class Settings:
     @property
     def shelf_lives(self) -> ShelfLives:
         """How long lessons keep without being confirmed."""
-        return read_shelf_lives(self.values["shelf_life.days"])
+        return read_shelf_lives(self.values["shelf_life"])
 
     @property
     def bounds(self) -> Bounds:

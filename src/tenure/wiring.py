@@ -387,6 +387,7 @@ class Tenure(FigureKeeping, HoldingOut):
     arollback = in_thread(rollback)
     aobserve = in_thread(FigureKeeping.observe)
     arevoke = in_thread(FigureKeeping.revoke)
+    aholdouts = in_thread(HoldingOut.holdouts)
 
 
 def scoped(name: str) -> str:

@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tenure import Add, Outcome, Pin, Run, Tally, Task, Tenure, Update
+from tenure import Add, Outcome, Pin, Restore, Retire, Run, Tally, Task, Tenure, Update
 from tenure.learning.recall import Context
 from tenure.playbook.holdout import CHANCE_IN_RUN, fate, is_holdout_run
+from tenure.playbook.lessons import Tallies
 from tenure.playbook.run import Draw
 from tenure.testing import CountingIds, SteppingClock
 
@@ -46,7 +47,7 @@ class LeapingClock:
         self.moment += timedelta(days=days)
 
 
-def learned(book: Tenure, size: int, *, status: str = "active", **more: str) -> None:
+def learned(book: Tenure, size: int, *, status: str = "active", kind: str = "strategy") -> None:
     """Lessons as if runs had taught them."""
     adds = [
         Add(
@@ -55,8 +56,8 @@ def learned(book: Tenure, size: int, *, status: str = "active", **more: str) -> 
             id=f"x-{at:03}",
             author="extractive",
             status=status,
-            **more,
-        )  # type: ignore[arg-type]
+            kind=kind,
+        )
         for at in range(size)
     ]
     book.apply(adds, author="extractive", cause="run")
@@ -162,13 +163,13 @@ def test_a_run_records_what_it_was_denied_and_counts_it(book: Tenure) -> None:
     with book.store.reading(book.scope) as look:
         kept = [one for one in map(look.run, runs) if one is not None]
         counts = look.draw_counts()
-    assert {run.id for run in kept if run.draws} == {run for run in runs if is_holdout_run(run, 0.1)}
-    for run in kept:
-        assert set(run.withheld) == {draw.lesson for draw in run.draws if draw.withheld}
-        assert set(run.shown) | set(run.withheld) == {f"x-{at:03}" for at in range(12)}
-    assert sum(one.runs for one in counts) == sum(len(run.draws) for run in kept)
+    assert {one.id for one in kept if one.draws} == {run for run in runs if is_holdout_run(run, 0.1)}
+    for one in kept:
+        assert set(one.withheld) == {draw.lesson for draw in one.draws if draw.withheld}
+        assert set(one.shown) | set(one.withheld) == {f"x-{at:03}" for at in range(12)}
+    assert sum(one.runs for one in counts) == sum(len(one.draws) for one in kept)
     told = {lesson.id: lesson.tallies.withheld for lesson in book.playbook.lessons}
-    assert told == {one: sum(one in run.withheld for run in kept) for one in told}
+    assert told == {one: sum(one in each.withheld for each in kept) for one in told}
     assert sum(told.values()) > 0
 
 
@@ -194,7 +195,7 @@ def test_a_lesson_that_harms_is_retired_and_one_that_does_nothing_is_not(memory_
         assert trials[one].lesson.status == "active"
         assert trials[one].lift.finding != "harms"
     with memory_book.store.reading(memory_book.scope) as look:
-        reason = next(op.reason for entry in look.ledger() for op in entry.delta.operations if type(op).__name__ == "Retire")
+        reason = next(op.reason for entry in look.ledger() for op in entry.delta.operations if isinstance(op, Retire))
     assert reason.startswith("held out of ")
     assert "worse with it" in reason
 
@@ -237,6 +238,32 @@ def test_draws_that_another_door_reports_count_as_well(book: Tenure) -> None:
         book.learn(Run(id=f"r{number}", task=Task(text="step red"), draws=(draw,), outcome=outcome, ended="2026-01-05T09:00:00+00:00"))
     (trial,) = book.holdouts()
     assert (trial.lift.shown, trial.lift.withheld, trial.lift.lift) == (2, 1, 1.0)
+
+
+def test_what_was_shown_may_be_kept_at_once_and_the_outcome_reported_by_another(book: Tenure) -> None:
+    learned(book, 2)
+    shown, out = Draw(lesson="x-000", withheld=False, chance=0.25), Draw(lesson="x-001", withheld=True, chance=0.25)
+    book.keep(Run(id="r1", task=Task(text="step red"), shown=("x-000",), withheld=("x-001",), draws=(shown, out)))
+    book.learn(Run(id="r1", task=Task(text="step red"), outcome=Outcome(success=True, signal="test"), ended="2026-01-05T09:00:00+00:00"))
+    assert {lesson.id: lesson.tallies for lesson in book.playbook.lessons} == {
+        "x-000": Tallies(shown=1, neutral=1),
+        "x-001": Tallies(withheld=1),
+    }
+    assert [(one.lesson.id, one.lift.shown, one.lift.withheld) for one in book.holdouts()] == [("x-000", 1, 0), ("x-001", 0, 1)]
+
+
+def test_a_lesson_that_was_brought_back_is_tried_anew(memory_book: Tenure) -> None:
+    learned(memory_book, 1)
+    memory_book.set("holdout.enabled", "on")
+    memory_book.set("holdout.share", "0.25")
+    outcomes(memory_book, 150, {"x-000": -0.6})
+    assert memory_book.playbook.lessons == ()
+    memory_book.apply([Restore("x-000")], author="person:ada")
+    outcomes(memory_book, 30, {}, seed=2)
+    (trial,) = memory_book.holdouts()
+    assert trial.lesson.live
+    assert trial.lift.finding == "not enough data"
+    assert trial.earlier > 40
 
 
 # -- gradual release -----------------------------------------------------------------------------------
@@ -320,7 +347,7 @@ def test_a_lesson_past_its_shelf_life_is_shown_with_its_age_and_a_run_that_it_he
             found = book.context("step red").text
             assert found.startswith(fresh.text)
             assert "[x-000], [x-002]\n" in found.partition("## not confirmed")[2]
-        book.set("shelf_life.days", "off")
+        book.set("shelf_life", "off")
         assert "## not confirmed" not in book.context("step red").text
 
 

@@ -15,7 +15,7 @@ from tenure.playbook.shelf_life import AGED_HEADING, DEFAULT_DAYS, aged_note, ag
 
 WRITTEN = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
 RULE = Lesson(id="tr-1", section="tool rules", kind="tool_rule", text="Do this.", updated=WRITTEN.isoformat())
-LIVES = read_shelf_lives("")
+LIVES = read_shelf_lives("on")
 
 
 def after(days: float) -> datetime:
@@ -32,7 +32,7 @@ def test_what_is_not_named_keeps_its_default_and_a_section_beats_the_kind() -> N
     assert LIVES.days(replace(RULE, kind="prohibition")) == 0
 
 
-@pytest.mark.parametrize("text", ["tool_rule", "tool_rule=", "=3", "tool_rule=-1", "tool_rule=1.5", "tool_rule=99999999", "on"])
+@pytest.mark.parametrize("text", ["tool_rule", "tool_rule=", "=3", "tool_rule=-1", "tool_rule=1.5", "tool_rule=99999999", "yes"])
 def test_other_forms_are_refused_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match=r"^must name kinds or sections with days from 0 to 36500, such as tool_rule=90, prices=30"):
         read_shelf_lives(text)

@@ -113,8 +113,11 @@ def protected_because(lesson: Lesson) -> str:
 
 
 def said_digest(lesson: Lesson) -> str:
-    """Short digest of what a lesson says: what was learned of an earlier text is not held for or against a later one."""
-    return text_digest("\x1f".join((lesson.text, lesson.applies_when, lesson.avoid)))[:10]
+    """Short digest of what a lesson says: what was learned of an earlier text is not held for or against a later one.
+
+    Nor is what led to its retirement, once somebody brought it back.
+    """
+    return text_digest("\x1f".join((lesson.text, lesson.applies_when, lesson.avoid, lesson.restored)))[:10]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

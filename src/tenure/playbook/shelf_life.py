@@ -51,18 +51,20 @@ def read_shelf_lives(text: str) -> ShelfLives:
     """Shelf lives as a person writes them: `tool_rule=90, prices=30, strategy=0`. What is not named keeps its default.
 
     Args:
-        text: names of kinds or sections with days from 0 to 36500, commas between; empty takes the defaults, `off` gives none an end.
+        text: names of kinds or sections with days from 0 to 36500, commas between; `on` takes the defaults, `off` gives none an end.
 
     Raises:
         ValueError: it is not of that form; the message goes on from "it".
     """
     kinds, sections = dict(DEFAULT_DAYS), dict[str, int]()
-    if text.strip() == "off":
-        return ShelfLives(kinds={}, sections={})
+    if text.strip() in ("on", "off"):
+        return ShelfLives(kinds=kinds if text.strip() == "on" else {}, sections={})
     for part in filter(None, (one.strip() for one in text.split(","))):
         name, sign, days = (one.strip() for one in part.rpartition("="))
         if not sign or not name or not days.isdecimal() or int(days) > MOST_DAYS:
-            raise ValueError(f"must name kinds or sections with days from 0 to {MOST_DAYS}, such as tool_rule=90, prices=30; or be off")
+            raise ValueError(
+                f"must name kinds or sections with days from 0 to {MOST_DAYS}, such as tool_rule=90, prices=30; or be on or off"
+            )
         kind = name.casefold().replace(" ", "_")
         if kind in KINDS:
             kinds[kind] = int(days)

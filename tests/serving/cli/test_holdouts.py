@@ -97,7 +97,7 @@ def test_explain_names_what_was_left_out_of_a_run_and_why(cli: Cli, folder: Path
     [
         ("holdout.share", "0.5", "it must be above 0 and at most 0.25"),
         ("holdout.enabled", "yes", "it must be on or off"),
-        ("shelf_life.days", "prices", "it must name kinds or sections with days from 0 to 36500, such as tool_rule=90, prices=30"),
+        ("shelf_life", "prices", "it must name kinds or sections with days from 0 to 36500, such as tool_rule=90, prices=30"),
     ],
 )
 def test_a_value_outside_its_range_is_refused_with_the_range(cli: Cli, name: str, value: str, said: str) -> None:

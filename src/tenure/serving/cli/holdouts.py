@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 def holdouts(
     request: Request, everything: Annotated[bool, typer.Option("--all", help="Every lesson that was drawn, not only the first.")] = False
 ) -> int:
-    """Say by how much outcomes are better with each lesson than without it.
+    """Show whether lessons make a difference.
 
     Where hold-outs are on, chance leaves a lesson out of a small share of the runs that it matches. Lift is the mean score with it less
     that without it. What so few runs cannot show yet is said; nothing is retired for it.
