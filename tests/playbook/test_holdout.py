@@ -28,7 +28,7 @@ from tenure.playbook.holdout import (
     said_digest,
 )
 from tenure.playbook.lessons import Lesson, Tallies
-from tenure.playbook.run import Outcome
+from tenure.playbook.run import Origin, Outcome, Run, Task
 
 LESSON = Lesson(id="x-1", section="tool rules", kind="tool_rule", text="Send dates as YYYY-MM-DD.", author="extractive")
 ids = st.text(min_size=1, max_size=12)
@@ -125,12 +125,17 @@ def test_other_lessons_are_not_protected() -> None:
     assert protected_because(replace(LESSON, author="model:m", section="nevertheless", text="Unsafe rows are marked.")) == ""
 
 
-def test_only_honest_and_reliable_outcomes_count() -> None:
-    assert counted_score(Outcome(score=0.25, signal="test")) == 0.25
-    assert counted_score(Outcome(success=True, signal="human")) == 1.0
+def ended(outcome: Outcome, *, trusted: bool = True) -> Run:
+    return Run(id="r", task=Task(text="t"), outcome=outcome, origin=Origin(trusted=trusted))
+
+
+def test_only_honest_and_reliable_outcomes_from_trusted_origins_count() -> None:
+    assert counted_score(ended(Outcome(score=0.25, signal="test"))) == 0.25
+    assert counted_score(ended(Outcome(success=True, signal="human"))) == 1.0
     for outcome in (Outcome(), Outcome(success=True, signal="self"), Outcome(success=True, signal="judge"), Outcome(signal="test")):
-        assert counted_score(outcome) is None
-    assert counted_score(Outcome(success=True, signal="human", reliability=0.4)) is None
+        assert counted_score(ended(outcome)) is None
+    assert counted_score(ended(Outcome(success=True, signal="human", reliability=0.4))) is None
+    assert counted_score(ended(Outcome(success=True, signal="test"), trusted=False)) is None
 
 
 def test_another_text_is_another_lesson_to_be_tried() -> None:

@@ -16,6 +16,7 @@ from tenure.playbook.holdout import (
     Lift,
     Pooled,
     chance_of,
+    counted_score,
     fate,
     group_of,
     is_holdout_run,
@@ -215,7 +216,7 @@ def moves_by_lift(reading: Reading, run: Run, *, but: Collection[str] = ()) -> t
         run: with its draws.
         but: ids that are being moved for another reason.
     """
-    if not run.draws or not run.outcome.honest:
+    if not run.draws or counted_score(run) is None:
         return ()
     drawn = {lesson.id: lesson for lesson in (reading.lesson(draw.lesson) for draw in run.draws) if lesson is not None}
     lessons = [lesson for lesson in drawn.values() if lesson.live and lesson.id not in but and not protected_because(lesson)]

@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 from tenure.playbook.credit import LEAST_RELIABILITY
 from tenure.playbook.evidence import usefulness
 from tenure.playbook.lessons import Lesson, text_digest
-from tenure.playbook.run import Outcome
+from tenure.playbook.run import Run
 
 MOST_SHARE = 0.1
 """The largest share of matching runs in which a lesson is left out, unless a setting says otherwise."""
@@ -86,9 +86,10 @@ def chance_of(lesson: Lesson, lift: Lift | None) -> float:
     return CHANCE_IN_RUN * next(part for least, part in STEPS if width > least or least == 0.0)
 
 
-def counted_score(outcome: Outcome) -> float | None:
-    """The score of an outcome that counts: from outside the model, and reliable enough; else none."""
-    return outcome.score if outcome.honest and (outcome.reliability or 0.0) >= LEAST_RELIABILITY else None
+def counted_score(run: Run) -> float | None:
+    """The score of a run whose outcome counts: from outside the model, reliable enough, told by a trusted origin; else none."""
+    outcome = run.outcome
+    return outcome.score if outcome.honest and (outcome.reliability or 0.0) >= LEAST_RELIABILITY and run.origin.trusted else None
 
 
 _PROTECTED_SECTION = re.compile(r"\b(safe|safety|security|secrets?|privacy|compliance|legal|prohibitions?|emergency)\b", re.IGNORECASE)

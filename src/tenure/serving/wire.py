@@ -105,6 +105,7 @@ def context_json(context: Context) -> dict[str, Any]:
         "notes": list(context.notes),
         "withheld": [asdict(one) for one in context.withheld],
         "draws": [asdict(one) for one in context.draws],
+        "holdout": context.holdout,
     }
 
 

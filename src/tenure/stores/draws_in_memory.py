@@ -19,7 +19,7 @@ class DrawsInMemory:
         sums: dict[tuple[str, str, str, float, bool], tuple[int, int, float]] = {}
         # In the order of arrival, so that sums of the same runs are the same to the last digit.
         for kept in self._now.by_arrival(newest_first=False):
-            score = counted_score(kept.run.outcome)
+            score = counted_score(kept.run)
             for one in one_each(kept.run.draws):
                 if lessons is None or one.lesson in lessons:
                     key = (one.lesson, one.text, one.reason, one.chance, one.withheld)

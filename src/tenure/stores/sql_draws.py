@@ -50,7 +50,7 @@ def keep(connection: Connection, wall: Mapping[str, str], run: Run) -> None:
         return
     t = rows.draws
     connection.execute(delete(t).where(and_(*(t.c[name] == value for name, value in wall.items()), t.c.run_id == run.id)))
-    score = counted_score(run.outcome)
+    score = counted_score(run)
     connection.execute(
         insert(t),
         [
