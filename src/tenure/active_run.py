@@ -26,7 +26,7 @@ class Playing(Protocol):
     clock: Clock
     ids: IdSource
 
-    def recalled(self, task: str | Task, budget: int | None) -> Context:
+    def recalled(self, task: str | Task, budget: int | None, run: str = "") -> Context:
         """What an agent should be shown for a task, also for one without words."""
         ...
 
@@ -198,8 +198,17 @@ class ActiveRun:
     afinish = in_thread(finish)
 
     def _begin(self) -> None:
-        self._context = self._book.recalled(self._run.task, self._budget)
-        self._run = replace(self._run, id=self._book.ids.next(), shown=self._context.lessons, started=self._book.clock.now().isoformat())
+        # The id comes first: by it chance decides what the run is shown.
+        begun = self._run.id or self._book.ids.next()
+        found = self._context = self._book.recalled(self._run.task, self._budget, begun)
+        self._run = replace(
+            self._run,
+            id=begun,
+            shown=found.lessons,
+            withheld=tuple(one.id for one in found.withheld),
+            draws=found.draws,
+            started=self._book.clock.now().isoformat(),
+        )
 
     def _end(self, outcome: Outcome, cited: tuple[str, ...], *, learn: bool) -> Learned | None:
         ended = "" if not outcome.known and not self._steps and not outcome.feedback else self._book.clock.now().isoformat()

@@ -15,6 +15,7 @@ from tenure.passages import PassageHit as PassageHit
 from tenure.passages import PassagesEmbedded as PassagesEmbedded
 from tenure.passages import Search as Search
 from tenure.playbook.delta import Delta, Operation, Receipt
+from tenure.playbook.holdout import Draws
 from tenure.playbook.lessons import Brief, Lesson
 from tenure.playbook.observing import Figures
 from tenure.playbook.render import Core
@@ -253,7 +254,7 @@ class CaseHit:
     identifiers: tuple[str, ...] = ()
 
 
-class Reading(Figures, Protocol):
+class Reading(Figures, Draws, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property

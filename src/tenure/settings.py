@@ -12,7 +12,9 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from tenure.errors import SettingError
+from tenure.playbook.holdout import CHANCE_IN_RUN, MOST_SHARE
 from tenure.playbook.refine import Bounds
+from tenure.playbook.shelf_life import DEFAULT_DAYS, ShelfLives, read_shelf_lives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,13 @@ def _share(value: str) -> float:
     number = float(value)
     if not 0 < number <= 1:
         raise ValueError("must be above 0 and at most 1")
+    return number
+
+
+def _holdout_share(value: str) -> float:
+    number = float(value)
+    if not 0 < number <= CHANCE_IN_RUN:
+        raise ValueError(f"must be above 0 and at most {CHANCE_IN_RUN}")
     return number
 
 
@@ -188,6 +197,32 @@ SETTINGS: Mapping[str, Setting] = {
             check=_whole(0, 50),
         ),
         Setting(name="learn.enabled", default="on", meaning="whether runs are learned from: on or off", check=_switch),
+        Setting(
+            name="holdout.enabled",
+            default="off",
+            meaning="whether some lessons are left out of some runs, by chance, to see whether they make a difference: on or off",
+            check=_switch,
+        ),
+        Setting(
+            name="holdout.share",
+            default=str(MOST_SHARE),
+            meaning=f"largest share of the matching runs in which one lesson is left out, above 0 and at most {CHANCE_IN_RUN}",
+            check=_holdout_share,
+        ),
+        Setting(
+            name="release.gradual",
+            default="off",
+            meaning="whether a new lesson is shown in 10 %, then 50 %, then all matching runs as runs speak for it: on or off",
+            check=_switch,
+        ),
+        Setting(
+            name="shelf_life",
+            default="on",
+            meaning="days without a confirmation after which a lesson is shown with its age: on "
+            f"({', '.join(f'{kind} {days}' for kind, days in DEFAULT_DAYS.items())}), off, "
+            "or other days by kind or section, such as tool_rule=90, prices=30; 0 never",
+            check=read_shelf_lives,
+        ),
         Setting(name="spend.calls_per_run", default="20", meaning="model calls for one run; 0 forbids them", check=_whole(0, _WHOLE_MOST)),
         Setting(
             name="spend.tokens_per_run", default="200000", meaning="model tokens for one run, in and out", check=_whole(0, _WHOLE_MOST)
@@ -240,6 +275,11 @@ class Settings:
     def on(self, name: str) -> bool:
         """Whether a switch is on."""
         return self.values[name] == "on"
+
+    @property
+    def shelf_lives(self) -> ShelfLives:
+        """How long lessons keep without being confirmed."""
+        return read_shelf_lives(self.values["shelf_life"])
 
     @property
     def bounds(self) -> Bounds:

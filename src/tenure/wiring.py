@@ -15,6 +15,7 @@ from tenure.learning.embedding import Embedding, Vectors
 from tenure.learning.figures import FigureKeeping
 from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
+from tenure.learning.holdouts import HoldingOut
 from tenure.learning.recall import Context, recall
 from tenure.learning.upkeep import carry_out, raise_bounds
 from tenure.opening import open_counter, open_embedder, open_model, open_store
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from tenure.learning.loop import Learned, Learner, Summary
 
 
-class Tenure(FigureKeeping):
+class Tenure(FigureKeeping, HoldingOut):
     """A playbook that learns from runs.
 
         book = Tenure.open("sqlite:///book.db", scope="finance")
@@ -134,12 +135,14 @@ class Tenure(FigureKeeping):
 
     # -- acting ------------------------------------------------------------------------------------
 
-    def context(self, task: str | Task, *, budget: int | None = None) -> Context:
+    def context(self, task: str | Task, *, budget: int | None = None, run: str = "") -> Context:
         """What an agent should be shown for a task.
 
         Args:
             task: the input, in any script.
             budget: tokens in all; none takes the setting `context.tokens`.
+            run: id of the run it is for. With hold-outs on, what is left out of it goes by this; give the `Run` the same id, and
+                `shown`, `withheld` and `draws` of the context. Empty holds nothing out.
 
         Raises:
             UserError: the task is empty, or the budget is below 1.
@@ -147,9 +150,9 @@ class Tenure(FigureKeeping):
         """
         if not as_task(task).text.strip():
             raise UserError("The task is empty. Say what the agent is asked to do: book.context(task)")
-        return self.recalled(task, budget)
+        return self.recalled(task, budget, run)
 
-    def recalled(self, task: str | Task, budget: int | None) -> Context:
+    def recalled(self, task: str | Task, budget: int | None, run: str = "") -> Context:
         """`context`, also for a task without words: a run of one, such as a picture alone, goes on with what holds in general."""
         question = self.vectors.question(as_task(task).text)
         with self.store.reading(self.scope) as reading:
@@ -162,6 +165,8 @@ class Tenure(FigureKeeping):
                 core_tokens=settings.whole("context.core_tokens"),
                 at=self.clock.now(),
                 count=open_counter(settings),
+                drawing=self._drawing(settings, run, as_task(task).text),
+                lives=settings.shelf_lives,
             )
             changed = found.core is not None and found.core != reading.core(found.core_size)
         if found.core is not None and changed:
@@ -386,6 +391,7 @@ class Tenure(FigureKeeping):
     arollback = in_thread(rollback)
     aobserve = in_thread(FigureKeeping.observe)
     arevoke = in_thread(FigureKeeping.revoke)
+    aholdouts = in_thread(HoldingOut.holdouts)
 
 
 def scoped(name: str) -> str:

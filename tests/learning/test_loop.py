@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tenure import Add, Lesson, Outcome, Run, Tenure, dumps
+from tenure.learning.observing import observations
+from tenure.playbook.lessons import Tallies
 from tenure.testing import CountingIds, RuleModel, SteppingClock
 from tests.learning.episodes import accepted, call, clean_run, cured_run, rejected, uncured_run
 
@@ -119,6 +121,24 @@ def test_a_cited_lesson_whose_error_comes_back_is_counted_harmful(book: Tenure) 
     book.learn(cured_run("r2", shown=(lesson.id,), cited=(lesson.id,)))
     after = only_lesson(book).tallies
     assert (after.harmful, after.helpful, after.cited) == (1, 0, 1)
+
+
+def test_a_run_counts_once_for_each_lesson_however_often_it_is_learned_anew(book: Tenure) -> None:
+    book.apply([Add("s", "Do.", id="a-1", author="extractive"), Add("s", "Do it.", id="a-2", author="extractive")], author="extractive")
+    run = replace(clean_run("r1", shown=("a-1",), success=None), withheld=("a-2",))
+    book.learn(run)
+    grown = replace(run, steps=(*run.steps, *cured_run().steps))
+    book.learn(grown)
+    # Whoever reports the outcome need not know what was shown.
+    book.learn(replace(grown, shown=(), withheld=(), outcome=Outcome(success=True, signal="test")))
+    tallies = {lesson.id: lesson.tallies for lesson in book.playbook.lessons}
+    assert tallies["a-1"] == Tallies(shown=1, neutral=1)
+    assert tallies["a-2"] == Tallies(withheld=1)
+    with book.store.reading(book.scope) as look:
+        for lesson, exposure in (("a-1", "shown"), ("a-2", "withheld")):
+            found = look.lesson(lesson)
+            assert found is not None
+            assert [(one.run, one.exposure) for one in observations(look, found)] == [("r1", exposure)]
 
 
 def test_learning_can_be_switched_off_for_a_scope(book: Tenure) -> None:

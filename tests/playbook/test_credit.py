@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure import Add, Delta, Lesson, Outcome, Playbook, Retire, Run, Tally, Update, dumps
-from tenure.playbook.credit import credit, standing
+from tenure.playbook.credit import beyond, credit, standing
 from tenure.playbook.evidence import usefulness
 from tenure.playbook.lessons import Tallies
 from tenure.playbook.run import HONEST_SIGNALS, RELIABILITY, Task
@@ -166,3 +166,13 @@ def test_a_lesson_known_to_mislead_is_retired_and_one_that_was_restored_gets_ano
 
 def test_honest_signals_are_those_from_outside_the_model() -> None:
     assert frozenset({"test", "environment", "label", "human"}) == HONEST_SIGNALS
+
+
+@given(run=runs, grew=runs)
+def test_a_run_that_is_learned_again_counts_as_if_it_had_been_learned_once(run: Run, grew: Run) -> None:
+    before, now = credit(run), credit(grew)
+    added = {count.id: count.tallies for count in beyond(now, before)}
+    first, whole = ({count.id: count.tallies for count in counts} for counts in (before, now))
+    for lesson in {*first, *whole}:
+        assert first.get(lesson, Tallies()) + added.get(lesson, Tallies()) == whole.get(lesson, Tallies())
+    assert beyond(before, before) == ()

@@ -19,7 +19,7 @@ from tenure.playbook.delta import Add, Delta, Merge, Operation, Pin, Restore, Re
 from tenure.playbook.lessons import KINDS, Evidence, lesson_id
 from tenure.playbook.notation import dumps
 from tenure.playbook.render import Core, Line
-from tenure.playbook.run import RELIABILITY, STEP_KINDS, Origin, Outcome, Run, Step, Task
+from tenure.playbook.run import RELIABILITY, STEP_KINDS, Draw, Origin, Outcome, Run, Step, Task
 from tenure.playbook.state import Playbook
 from tenure.ports import FailedReply, HeldChange, LedgerEntry, Reading, Store, Usage, Writing
 from tenure.stores.in_memory import InMemoryStore
@@ -270,6 +270,14 @@ outcomes = st.builds(
     at=times,
 )
 _lesson_ids = st.lists(nasty_texts.filter(bool), max_size=3, unique=True).map(tuple)
+draws = st.builds(
+    Draw,
+    lesson=nasty_texts.filter(bool),
+    withheld=st.booleans(),
+    chance=st.sampled_from([0.05, 0.25, 0.9]),
+    reason=st.sampled_from(["holdout", "release"]),
+    text=st.sampled_from(["", "0a1b"]),
+)
 runs = st.builds(
     Run,
     id=nasty_texts.filter(bool),
@@ -278,6 +286,7 @@ runs = st.builds(
     shown=_lesson_ids,
     withheld=_lesson_ids,
     cited=_lesson_ids,
+    draws=st.lists(draws, max_size=3, unique_by=lambda one: one.lesson).map(tuple),
     outcome=outcomes,
     origin=origins,
     session=nasty_texts,

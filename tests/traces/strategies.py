@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tenure.playbook.run import RELIABILITY, STEP_KINDS, Origin, Outcome, Run, Step, Task
+from tenure.playbook.run import RELIABILITY, STEP_KINDS, Draw, Origin, Outcome, Run, Step, Task
 
 texts = st.text(max_size=40) | st.sampled_from(["a\r\nb\n", "\x00\x1f\u2028", '{"tenure_run": 1}', "😀 請求書 \u202eabc", "</x>\\ud800"])
 json_values = st.recursive(
@@ -39,6 +39,14 @@ outcomes = st.builds(
     at=texts,
 )
 ids = st.lists(texts, max_size=3).map(tuple)
+draws = st.builds(
+    Draw,
+    lesson=st.text(min_size=1, max_size=20),
+    withheld=st.booleans(),
+    chance=st.floats(0, 1, exclude_min=True, exclude_max=True),
+    reason=st.sampled_from(["holdout", "release"]),
+    text=texts,
+)
 runs = st.builds(
     Run,
     id=st.text(min_size=1, max_size=20),
@@ -48,6 +56,7 @@ runs = st.builds(
     shown=ids,
     withheld=ids,
     cited=ids,
+    draws=st.lists(draws, max_size=2).map(tuple),
     outcome=outcomes,
     origin=origins | st.just(Origin()),
     session=texts,

@@ -12,11 +12,13 @@ from typing import Literal
 
 from tenure.governance.redaction import redact_run
 from tenure.learning.admitting import Proposed, admit_operations, basis_of, join_known
+from tenure.learning.freshness import confirmations
+from tenure.learning.holdouts import moves_by_lift
 from tenure.learning.observing import Recollection
 from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due, renew_prompt
-from tenure.playbook.credit import credit, standing
+from tenure.playbook.credit import beyond, credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally, Update
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
 from tenure.playbook.lessons import Lesson
@@ -154,7 +156,10 @@ class Learner:
             if not _adds_to(clean, reading, since):
                 return Learned(run=clean.id, skipped="already learned")
             earlier = list(reversed(reading.runs_like(clean, limit=EARLIER_RUNS)))
-            used = [lesson for lesson in map(reading.lesson, dict.fromkeys((*clean.shown, *clean.cited))) if lesson is not None]
+            # What it was shown may have been kept when it began, and how it ended is told by who does not know of that.
+            known = reading.run(clean.id)
+            exposed = (*clean.shown, *clean.cited, *(() if known is None else (*known.shown, *known.cited)))
+            used = [lesson for lesson in map(reading.lesson, dict.fromkeys(exposed)) if lesson is not None]
         thought = think(
             clean,
             earlier=earlier,
@@ -235,18 +240,25 @@ class Learner:
             if count is None or not (count.harmful or (lesson.status == "provisional" and lesson.tallies.harmful)):
                 continue
             reliability = 1.0 if lesson.id in again else run.outcome.reliability or 0.0
-            effect: Literal["helped", "misled", "neutral"] = "misled" if count.harmful else "helped" if count.helpful else "neutral"
+            effect: Literal["helped", "misled", "neutral"] = "misled" if count.harmful > 0 else "helped" if count.helpful > 0 else "neutral"
             now = Observation(run=run.id, effect=effect, exposure="cited" if count.cited else "shown", reliability=reliability)
-            found[lesson.id] = track_record((now, *self._recollection.observations(work, lesson)))
+            # This run may have been learned before, when it was shorter.
+            past = (one for one in self._recollection.observations(work, lesson) if one.run != run.id)
+            found[lesson.id] = track_record((now, *past))
         return found
 
     def _write(self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings) -> Learned:
+        kept = work.run(run.id)
+        earlier = kept if kept is not None and work.learned_steps(run.id) is not None else None
         work.keep_run(run, learned=True)
-        self._recollection.remember(run)
+        whole = run if kept is None else work.run(run.id) or run
+        self._recollection.remember(whole)
         for failed in (*thought.failed, *thought.revising.failed):
             work.keep_failed_reply(failed)
         problems = (*thought.problems, *thought.revising.problems)
-        counts = credit(run, tags=thought.tags, seen_again=_seen_again(run, used))
+        counts = credit(whole, tags=thought.tags, seen_again=_seen_again(whole, used))
+        if earlier is not None:
+            counts = beyond(counts, credit(earlier, tags=thought.tags, seen_again=_seen_again(earlier, used)))
         admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run")))
         delta_id = self._ids.next(work.newest_delta_id())
         joined = join_known(work, admission.passed, delta=delta_id, run=run.id)
@@ -255,8 +267,11 @@ class Learner:
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
         moved = _summed(counts, support)
         moves = standing(touched, moved, honest=run.outcome.honest, records=self._track_records(work, run, touched, moved))
-        operations: list[Operation] = [*counts, *joined.operations, *moves]
+        moves = (*moves, *moves_by_lift(work, whole, but=[op.id for op in moves if isinstance(op, Retire | Update)]))
         at = self._clock.now()
+        judged = [op.id for op in joined.operations if isinstance(op, Update) and op.verdict is not None]
+        confirmed = confirmations(touched, moved, settings.shelf_lives, run, at, but=judged)
+        operations: list[Operation] = [*counts, *joined.operations, *confirmed, *moves]
         for proposal, reason in admission.held:
             work.hold(
                 HeldChange(

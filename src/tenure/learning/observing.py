@@ -51,11 +51,12 @@ class Recollection:
             while len(self._scopes) > SCOPES_KEPT:
                 self._scopes.popitem(last=False)
             held.catch_up(reading)
-            seen: dict[int, list[_Seen]] = {}
-            for name in (lesson.id, *lesson.merged):
-                for one in (*held.judged.get(name, ()), *held.others.get(name, ())):
-                    seen.setdefault(one.version, []).append(one)
-            return tuple(self._observed(reading, seen[version]) for version in sorted(seen, reverse=True))
+            # A run that grew, or whose outcome came later, wrote several deltas: it is one observation, the newest delta first.
+            seen: dict[str, list[_Seen]] = {}
+            every = [one for name in (lesson.id, *lesson.merged) for one in (*held.judged.get(name, ()), *held.others.get(name, ()))]
+            for one in sorted(every, key=lambda one: -one.version):
+                seen.setdefault(one.run, []).append(one)
+            return tuple(self._observed(reading, found) for found in seen.values())
 
     def remember(self, run: Run) -> None:
         """Keep how reliable a run's verdicts are, so that it need not be read again to know."""

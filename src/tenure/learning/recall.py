@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -20,6 +20,8 @@ from tenure.learning.cases import (
     whole_cases,
 )
 from tenure.learning.embedding import Question
+from tenure.learning.freshness import age_said_of, note_of_ages
+from tenure.learning.holdouts import Drawing, WithheldLesson, draw_lessons, withheld_of
 from tenure.learning.tables import FIGURES_SHARE, FIGURES_TOKENS, tables_for
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.lessons import Lesson, short_ids
@@ -33,8 +35,10 @@ from tenure.playbook.render import (
     continue_core,
     lesson_block,
     lesson_tokens,
+    without,
 )
-from tenure.playbook.run import vote_of
+from tenure.playbook.run import Draw, vote_of
+from tenure.playbook.shelf_life import ShelfLives
 from tenure.playbook.tables import Tables
 from tenure.ports import Hit, Nearest, Reading, TokenCounter
 from tenure.ranking import Estimate, choose_apart, likeness_of_bits, words
@@ -116,7 +120,7 @@ class Context:
         tokens: its size, as `counted_by` counts.
         lessons: ids of the lessons in it, in order.
         cases: ids of the runs in it, in order.
-        parts: tokens of `core`, `tail`, `recall` and `cases`, and of `figures` where the scope has some.
+        parts: tokens of `core`, `tail`, `recall` and `cases`, and of `ages` and `figures` where there are some.
         why: one entry per lesson.
         why_cases: one entry per run.
         left_out: lessons that may matter for the task too and are not shown: there was no room, or a lesson shown says much the same.
@@ -125,6 +129,9 @@ class Context:
         search: how what resembles the task was found, such as `keywords`, or `keywords and vectors of NAME`.
         counted_by: what counted the tokens, such as `estimate` or `o200k_base (tiktoken)`.
         notes: what did not work on the way, a sentence each.
+        withheld: lessons that matched and were left out by chance; their room stays empty.
+        draws: every lesson for which chance decided, shown or left out: to be kept with the run.
+        holdout: whether lessons are held out of this run, in a sentence; empty where hold-outs are off.
     """
 
     text: str = ""
@@ -140,6 +147,9 @@ class Context:
     search: str = "keywords"
     counted_by: str = "estimate"
     notes: tuple[str, ...] = ()
+    withheld: tuple[WithheldLesson, ...] = ()
+    draws: tuple[Draw, ...] = ()
+    holdout: str = ""
 
 
 def recall(
@@ -151,6 +161,8 @@ def recall(
     at: datetime,
     question: Question = NO_QUESTION,
     count: TokenCounter | None = None,
+    drawing: Drawing | None = None,
+    lives: ShelfLives | None = None,
 ) -> Context:
     """The context for a task: the stable core, then lessons for this task, then cases.
 
@@ -165,9 +177,11 @@ def recall(
         at: the present moment.
         question: the task as a vector, where there is an embedder.
         count: counts tokens; none estimates them.
+        drawing: how chance leaves lessons out; none leaves out none.
+        lives: how long lessons keep; none says no lesson's age.
     """
     counted = count or Estimate()
-    stable, lessons, size = _stable(reading, budget, core_tokens, at, counted)
+    stable, lessons, size = _stable(reading, budget, core_tokens, at, counted, drawing)
     text = stable.text if stable is not None else ""
     if stable is not None and counted(redact(text).text) > budget:
         # What stands for a secret can be longer than it.
@@ -178,26 +192,48 @@ def recall(
     ids = short_ids([*shown, *candidates])
     room = budget - counted(text)
     tables = tables_for(reading, task, min(int(budget * FIGURES_SHARE), FIGURES_TOKENS, room))
-    room -= counted(tables.text)
+    ages = note_of_ages(list(lessons.values()), ids, stable.core if stable is not None else None, lives, at)
+    room -= counted(tables.text) + counted(ages)
     whole, cases = _cases(reading, outlook, room, at, counted) if budget >= SMALL_BUDGET else (NO_CASES, NO_CASES)
     chosen = _choose_recalled(list(candidates.values()), outlook, ids, room - cases.tokens - counted(_heading(text)) - 1, at, counted)
     recalled = _for_this_task(chosen, ids, text)
     if whole.shown and counted(recalled) + whole.tokens <= room:
         cases = whole
+    lessons = {**lessons, **candidates}
+
+    def aged() -> str:
+        seen = [lessons[one] for one in (*(stable.ids if stable is not None else ()), *(lesson.id for lesson in chosen))]
+        return note_of_ages(seen, ids, stable.core if stable is not None else None, lives, at)
+
+    ages = aged()
     # Figures change with every observation: they stand behind all that a prefix cache can keep.
-    told = redact(text + recalled + tables.text + cases.text).text
-    while counted(told) > budget and (chosen or cases.shown or tables.ids):
+    told = redact(text + recalled + ages + tables.text + cases.text).text
+    while counted(told) > budget and (chosen or cases.shown or tables.ids or ages):
         # Together, texts can have a few tokens more than apart.
         if chosen:
             chosen = chosen[:-1]
-        else:
+            ages = aged()
+        elif cases.shown or tables.ids:
             cases, tables = (NO_CASES, tables) if cases.shown else (cases, Tables())
+        else:
+            ages = ""
         recalled = _for_this_task(chosen, ids, text)
-        told = redact(text + recalled + tables.text + cases.text).text
-    lessons = {**lessons, **candidates}
+        told = redact(text + recalled + ages + tables.text + cases.text).text
     tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
     parts = {lesson_id: "tail" if lesson_id in tail else "core" for lesson_id in (stable.ids if stable is not None else ())}
     parts.update((lesson.id, "recall") for lesson in chosen)
+    draws = draw_lessons(reading, [lessons[one] for one in parts], drawing) if drawing is not None else ()
+    withheld = withheld_of(draws, parts, drawing)
+    offered = len(chosen)
+    if withheld:
+        # Left out at the very end: what is shown beside a lesson is the same with and without it, so that only it makes the difference.
+        gone = {one.id for one in withheld}
+        parts = {one: part for one, part in parts.items() if one not in gone}
+        stable = without(stable, gone) if stable is not None else None
+        text = stable.text if stable is not None else ""
+        chosen = [lesson for lesson in chosen if lesson.id not in gone]
+        recalled, ages = _for_this_task(chosen, ids, text), aged() if ages else ""
+        told = redact(text + recalled + ages + tables.text + cases.text).text
     return Context(
         text=told,
         tokens=counted(told),
@@ -209,15 +245,21 @@ def recall(
             "recall": counted(recalled),
             "cases": cases.tokens,
         }
+        | ({"ages": counted(ages)} if ages else {})
         | ({"figures": counted(tables.text)} if tables.ids else {}),
-        why=tuple(_why(lessons[lesson_id], part, outlook, at) for lesson_id, part in parts.items()),
+        why=tuple(
+            _why(lessons[lesson_id], part, outlook, at, age_said_of(lessons[lesson_id], lives, at)) for lesson_id, part in parts.items()
+        ),
         why_cases=cases.shown,
-        left_out=len(candidates) - len(chosen),
+        left_out=len(candidates) - offered,
         core=stable.core if stable is not None else None,
         core_size=size,
         search=outlook.search,
         counted_by=counted.name,
         notes=(*_notes(question, lessons), *outlook.notes),
+        withheld=withheld,
+        draws=draws,
+        holdout=drawing.said if drawing is not None else "",
     )
 
 
@@ -235,7 +277,7 @@ def _cases(reading: Reading, outlook: Outlook, room: int, at: datetime, count: T
     return whole, similar_cases(reading, like, int(SIMILAR_SHARE * room), count, at=at)
 
 
-def _why(lesson: Lesson, part: str, outlook: Outlook, at: datetime) -> Why:
+def _why(lesson: Lesson, part: str, outlook: Outlook, at: datetime, age: str = "") -> Why:
     relevance = outlook.likeness(lesson)
     return Why(
         id=lesson.id,
@@ -243,7 +285,7 @@ def _why(lesson: Lesson, part: str, outlook: Outlook, at: datetime) -> Why:
         relevance=round(relevance, 3),
         usefulness=round(usefulness(lesson.tallies, age_days=age_in_days(lesson, at)).lower, 3),
         tokens=lesson_tokens(lesson),
-        reason=", ".join(filter(None, (_place_said(lesson, part), *outlook.reasons(lesson), _record_said(lesson, at)))),
+        reason=", ".join(filter(None, (_place_said(lesson, part), *outlook.reasons(lesson), _record_said(lesson, at), age))),
     )
 
 
@@ -412,9 +454,16 @@ def _notes(question: Question, lessons: Mapping[str, Lesson]) -> tuple[str, ...]
 
 
 def _stable(
-    reading: Reading, budget: int, core_tokens: int, at: datetime, count: TokenCounter
+    reading: Reading, budget: int, core_tokens: int, at: datetime, count: TokenCounter, drawing: Drawing | None = None
 ) -> tuple[Rendered | None, dict[str, Lesson], int]:
-    """Core and tail with their lessons, where the budget has room for them, and the size under which the core is kept."""
+    """Core and tail with their lessons, where the budget has room for them, and the size under which the core is kept.
+
+    A lesson that is released gradually stands in neither before it is shown to all: most prompts would have to do without it.
+    """
+
+    def waits(lesson: Lesson) -> bool:
+        return drawing is not None and drawing.waits(lesson)
+
     everything = sum(tokens for _, tokens in reading.sizes().values())
     whole = everything * 1.1 + 60 <= min(budget, core_tokens)
     if not everything or (budget < SMALL_BUDGET and not whole):
@@ -427,20 +476,26 @@ def _stable(
     if kept is not None:
         known = {line.id for line in (*kept.lines, *kept.tail)}
         shown = dict(reading.named(known))
-        new = [lesson for lesson in reading.since(kept.version) if lesson.id not in known]
+        # Of a playbook that fits whole, what waited when the core was made comes in once it is shown to all.
+        came = reading.lessons() if whole and drawing is not None and drawing.gradual else reading.since(kept.version)
+        new = [lesson for lesson in came if lesson.id not in known and not waits(lesson)]
         went_on = continue_core(kept, shown, new, cap)
         if isinstance(went_on, Rendered) and count(went_on.text) <= room:
             return went_on, {**shown, **{lesson.id: lesson for lesson in new}}, size
         reason = went_on if isinstance(went_on, str) else reason
     briefs = reading.briefs()
-    chosen = reading.named(choose_core(briefs, cap, at=at))
+    chosen = _released(reading.named(choose_core(briefs, cap, at=at)), waits)
     built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
     if (tokens := count(built.text)) > room:
         # The estimate reads these texts low. Without a core that fits, one would be sought again for every task.
         room = int(budget * CORE_SHARE)
-        chosen = reading.named(choose_core(briefs, int(built.core_tokens * room / (1 + TAIL_SHARE) / tokens), at=at))
+        chosen = _released(reading.named(choose_core(briefs, int(built.core_tokens * room / (1 + TAIL_SHARE) / tokens), at=at)), waits)
         built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
     return (built, dict(chosen), size) if count(built.text) <= room else (None, {}, 0)
+
+
+def _released(lessons: Mapping[str, Lesson], waits: Callable[[Lesson], bool]) -> Mapping[str, Lesson]:
+    return {one: lesson for one, lesson in lessons.items() if not waits(lesson)}
 
 
 def _heading(stable: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tenure.playbook.delta import Operation, Retire, Tally, Update
 from tenure.playbook.evidence import DEMOTE_AT, PROMOTE_BELOW, RETIRE_AT, TrackRecord, usefulness
-from tenure.playbook.lessons import Lesson, Tallies
+from tenure.playbook.lessons import TALLY_NAMES, Lesson, Tallies
 from tenure.playbook.run import Outcome, Run
 
 LEAST_RELIABILITY = 0.5
@@ -53,6 +53,17 @@ def credit(run: Run, *, tags: Mapping[str, str] | None = None, seen_again: Mappi
             )
         )
     return tuple(found)
+
+
+def beyond(counts: Sequence[Tally], earlier: Sequence[Tally]) -> tuple[Tally, ...]:
+    """What counts of a run add to those written when it was learned before, sorted by id: a run counts once however often it grew.
+
+    A verdict that changed takes the earlier one back, by a count below 0.
+    """
+    before = {count.id: count.tallies for count in earlier}
+    now = {count.id: count.tallies for count in counts}
+    found = ((one, now.get(one, Tallies()) - before.get(one, Tallies())) for one in sorted({*now, *before}))
+    return tuple(Tally(one, **{name: getattr(tallies, name) for name in TALLY_NAMES}) for one, tallies in found if tallies)
 
 
 def _verdict(cited: bool, shown: bool, tag: str | None, seen_again: bool | None, outcome: Outcome | None) -> str:

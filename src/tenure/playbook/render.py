@@ -10,7 +10,7 @@ Text never becomes structure: every further line of a lesson is marked, tags of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -239,6 +239,17 @@ def continue_core(core: Core, shown: Mapping[str, Lesson], new: Sequence[Lesson]
     if _cost(closed.lines) > core_tokens:
         return f"{overdue}, and the core would pass {core_tokens} tokens"
     return _rendered(closed, "", closed=overdue)
+
+
+def without(rendered: Rendered, ids: Collection[str]) -> Rendered:
+    """A prompt with some of its lessons left out. What it keeps for the next one is whole: the bytes come back."""
+    core = rendered.core
+    part = replace(
+        core,
+        lines=tuple(line for line in core.lines if line.id not in ids),
+        tail=tuple(line for line in core.tail if line.id not in ids),
+    )
+    return replace(_rendered(part, rendered.rebuilt, closed=rendered.closed), core=core)
 
 
 def _overdue(core: Core) -> str:

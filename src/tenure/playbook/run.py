@@ -179,6 +179,25 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """One lesson that matched a run, and what chance decided: shown, or left out.
+
+    Attributes:
+        lesson: its id.
+        withheld: whether it was left out.
+        chance: with which it was to be left out, above 0 and below 1.
+        reason: `holdout`, to see whether it makes a difference, or `release`, because it is new and shown in few runs at first.
+        text: short digest of what the lesson said; empty if unknown.
+    """
+
+    lesson: str
+    withheld: bool
+    chance: float
+    reason: str = "holdout"
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One execution of a task, kept as evidence (the papers say trajectory).
 
@@ -189,6 +208,7 @@ class Run:
         steps: in the order in which they happened; a step's index is its place here.
         shown, withheld, cited: ids of lessons that were shown, deliberately not shown, and named
             by the agent.
+        draws: the lessons of `shown` and `withheld` for which chance decided.
         outcome: how it ended.
         origin: who reported it.
         session: the host's own id of the session, such as a Claude Code session id.
@@ -202,6 +222,7 @@ class Run:
     shown: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
     cited: tuple[str, ...] = ()
+    draws: tuple[Draw, ...] = ()
     outcome: Outcome = field(default_factory=Outcome)
     origin: Origin = field(default_factory=Origin)
     session: str = ""

@@ -103,6 +103,9 @@ def context_json(context: Context) -> dict[str, Any]:
         "search": context.search,
         "counted_by": context.counted_by,
         "notes": list(context.notes),
+        "withheld": [asdict(one) for one in context.withheld],
+        "draws": [asdict(one) for one in context.draws],
+        "holdout": context.holdout,
     }
 
 

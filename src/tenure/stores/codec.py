@@ -13,7 +13,7 @@ from tenure.playbook.delta import Delta
 from tenure.playbook.lessons import Evidence, Lesson, Tallies
 from tenure.playbook.operations_json import operation_from_json, operation_to_json
 from tenure.playbook.render import Core, Line
-from tenure.playbook.run import Origin, Outcome, Run, Step, Task
+from tenure.playbook.run import Draw, Origin, Outcome, Run, Step, Task
 from tenure.playbook.wellformed import operation_problem
 from tenure.ports import FailedReply, HeldChange
 
@@ -92,6 +92,8 @@ def run_to_json(run: Run) -> str:
     for name in ("outcome", "origin"):
         if name in out:
             out[name] = plain(getattr(run, name))
+    if "draws" in out:
+        out["draws"] = [plain(one) for one in run.draws]
     return compact(out)
 
 
@@ -106,6 +108,8 @@ def run_from_json(text: str, *, scope: str, steps: tuple[Step, ...] = ()) -> Run
     for name in ("shown", "withheld", "cited"):
         if name in held:
             held[name] = tuple(held[name])
+    if "draws" in held:
+        held["draws"] = tuple(Draw(**one) for one in held["draws"])
     return Run(**held, scope=scope, steps=steps)
 
 

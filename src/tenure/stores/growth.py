@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from tenure.playbook.run import Outcome, Run, Task
+from tenure.playbook.run import Draw, Outcome, Run, Task
 
 
 def grown(kept: Run, again: Run) -> Run:
@@ -29,11 +30,20 @@ def grown(kept: Run, again: Run) -> Run:
         shown=union("shown"),
         withheld=union("withheld"),
         cited=union("cited"),
+        draws=one_each((*kept.draws, *again.draws)),
         outcome=_outcome(kept.outcome, again.outcome),
         session=again.session or kept.session,
         started=kept.started or again.started,
         ended=again.ended or kept.ended,
     )
+
+
+def one_each(draws: Iterable[Draw]) -> tuple[Draw, ...]:
+    """The first draw of each lesson: what a run was shown at its beginning is what counts."""
+    found: dict[str, Draw] = {}
+    for one in draws:
+        found.setdefault(one.lesson, one)
+    return tuple(found.values())
 
 
 def tools_called(run: Run) -> frozenset[str]:

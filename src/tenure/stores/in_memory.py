@@ -40,6 +40,7 @@ from tenure.ports import (
 )
 from tenure.stores.codec import with_core
 from tenure.stores.contents import Contents, Kept, Vector, VectorKey
+from tenure.stores.draws_in_memory import DrawsInMemory
 from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.growth import grown, tools_called
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
@@ -59,7 +60,7 @@ _PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
 _NOTHING = Contents()
 
 
-class InMemoryReading(FiguresInMemory):
+class InMemoryReading(FiguresInMemory, DrawsInMemory):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
     def __init__(self, scope: str, everything: HashTrieMap[str, Contents]) -> None:

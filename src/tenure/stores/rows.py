@@ -5,7 +5,20 @@ Values are kept as JSON in `body` where only Tenure reads them, as columns where
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, MetaData, PrimaryKeyConstraint, Table, Text, UniqueConstraint, text
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
 
 metadata = MetaData(
     naming_convention={
@@ -164,6 +177,19 @@ exposures = _scoped(
     Column("role", Text, nullable=False),  # shown, withheld or cited
     PrimaryKeyConstraint("tenant", "scope", "run_id", "lesson_id", "role"),
     Index(None, "tenant", "scope", "lesson_id"),
+)
+
+draws = _scoped(
+    "draws",
+    Column("lesson_id", Text, nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("text", Text, nullable=False),  # digest of what the lesson said
+    Column("reason", Text, nullable=False),  # holdout or release
+    Column("chance", Float, nullable=False),  # with which it was to be withheld
+    Column("withheld", Boolean, nullable=False),
+    Column("score", Float),  # of the run's outcome; none while that is unknown or does not count
+    PrimaryKeyConstraint("tenant", "scope", "lesson_id", "run_id"),
+    Index("ix_draws_run", "tenant", "scope", "run_id"),
 )
 
 held = _scoped(

@@ -22,7 +22,7 @@ from tenure.playbook.render import Core, lesson_tokens
 from tenure.playbook.run import Run
 from tenure.playbook.wellformed import operation_problem
 from tenure.ports import Admitted, Embedded, FailedReply, HeldChange
-from tenure.stores import codec, rows, sql_observations, sql_vectors
+from tenure.stores import codec, rows, sql_draws, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.prepared import change, fetch, fetch_among, put
@@ -295,6 +295,7 @@ class SqlWriting(SqlReading):
         if new:
             self._connection.execute(insert(rows.steps), new)
         self._expose(run)
+        sql_draws.keep(self._connection, self._wall, run)
 
     def _search_by_task_of(self, run_id: str) -> None:
         """Lessons that came before the run they rest on can be found by its task from now on."""

@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from tenure.playbook.run import STEP_KINDS, Origin, Outcome, Run, Step, Task
+from tenure.playbook.run import STEP_KINDS, Draw, Origin, Outcome, Run, Step, Task
 from tenure.traces.decoding import without_lone_surrogates
 from tenure.traces.placing import Place, scope_for
 from tenure.traces.report import ReadReport
@@ -26,6 +26,7 @@ _TEXTS: Mapping[type, tuple[str, ...]] = {
     Step: ("kind", "role", "name", "content", "error", "call_id", "at"),
     Outcome: ("feedback", "signal", "expected", "at"),
     Run: ("id", "scope", "session", "started", "ended"),
+    Draw: ("lesson", "reason", "text"),
 }
 _LISTS = ("shown", "withheld", "cited")
 
@@ -73,8 +74,8 @@ def _plain(value: Any) -> dict[str, Any]:
         if isinstance(given, Task | Origin | Outcome):
             if isinstance(given, Task) or given != type(given)() or (field.name == "origin" and isinstance(value, Step)):
                 plain[field.name] = _plain(given)
-        elif field.name == "steps":
-            plain["steps"] = [_plain(step) for step in given]
+        elif field.name in ("steps", "draws"):
+            plain[field.name] = [_plain(one) for one in given]
         elif field.name == "arguments":
             if given:
                 plain["arguments"] = dict(given)
@@ -99,6 +100,7 @@ def _unknown_fields(record: Mapping[str, Any]) -> Iterator[str]:
         ("outcome.", Outcome, record.get("outcome")),
     ]
     parts += [("steps.", Step, step) for step in record.get("steps", ())]
+    parts += [("draws.", Draw, draw) for draw in record.get("draws", ())]
     for where, kind, part in parts:
         if isinstance(part, dict):
             known = {field.name for field in fields(kind)}
@@ -125,7 +127,11 @@ def _run(record: Mapping[str, Any], scope: str) -> Run:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise _Malformed(f"field '{name}' is not a list of texts")
         lists[name] = tuple(value)
+    draws = record.get("draws", [])
+    if not isinstance(draws, list):
+        raise _Malformed("field 'draws' is not a list")
     return Run(
+        draws=tuple(_draw(one, place) for place, one in enumerate(draws)),
         **{**texts, "scope": scope or texts.get("scope", "")},
         **lists,
         task=Task(text=task) if isinstance(task, str) else Task(**{"text": "", **_texts(Task, _object(record, "task"), "task.")}),
@@ -143,6 +149,20 @@ def _step(record: object, place: int) -> Step:
         raise _Malformed(f"field '{where}kind' is none of {', '.join(STEP_KINDS)}")
     origin = None if record.get("origin") is None else _origin(_object(record, "origin", where), f"{where}origin.")
     return Step(**_texts(Step, record, where), arguments=_object(record, "arguments", where), origin=origin)
+
+
+def _draw(record: object, place: int) -> Draw:
+    where = f"draws[{place}]."
+    if not isinstance(record, dict):
+        raise _Malformed(f"'draws[{place}]' is not an object")
+    texts, withheld, chance = _texts(Draw, record, where), record.get("withheld"), record.get("chance")
+    if not texts.get("lesson"):
+        raise _Malformed(f"field '{where}lesson' is missing")
+    if not isinstance(withheld, bool):
+        raise _Malformed(f"field '{where}withheld' is not true or false")
+    if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0 < chance < 1:
+        raise _Malformed(f"field '{where}chance' is not a number between 0 and 1")
+    return Draw(**texts, withheld=withheld, chance=float(chance))
 
 
 def _origin(record: Mapping[str, Any], where: str) -> Origin:

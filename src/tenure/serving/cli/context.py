@@ -25,6 +25,7 @@ def register(app: typer.Typer) -> None:
         'tenure context "reconcile invoice 7"',
         'tenure context "reconcile invoice 7" --budget 500 --explain',
         "tenure context - < task.txt",
+        'tenure context "reconcile invoice 7" --run week-7 --explain   # as that run would see it',
     )
 
 
@@ -33,6 +34,10 @@ def context(
     task: Annotated[str, typer.Argument(metavar="TASK", help="What the agent is asked to do; - reads it from stdin.", show_default=False)],
     budget: Annotated[int | None, typer.Option("--budget", metavar="N", help="Tokens in all. Else the setting context.tokens.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each lesson is in it.")] = False,
+    run: Annotated[
+        str,
+        typer.Option("--run", metavar="ID", help="The run it is for: where hold-outs are on, chance goes by its id.", show_default=False),
+    ] = "",
     bill: Annotated[bool, typer.Option("--bill", help="Say what each part costs in tokens.")] = False,
 ) -> int:
     """Print what an agent would be shown for a task.
@@ -44,7 +49,7 @@ def context(
     if not text.strip():
         raise UserError("The task is empty. Say what the agent is asked to do: tenure context TASK")
     with request.reading() as book:
-        found = book.context(text, budget=budget)
+        found = book.context(text, budget=budget, run=run)
         empty = not found.text and not book.playbook.lessons
     if request.as_json:
         from tenure.serving.wire import context_json
@@ -85,6 +90,15 @@ def _explain(request: Request, found: Context) -> None:
             [Column(title="run"), Column(title="fits the task", right=True), Column(title="tokens", right=True), why],
             [(one_line(one.run), f"{one.relevance:.2f}", f"{one.tokens:,}", one.reason) for one in found.why_cases],
         )
+    if found.withheld:
+        terminal.text("\n")
+        names = short_ids([one.id for one in found.withheld])
+        terminal.table(
+            [Column(title="left out"), Column(title="part"), Column(title="chance", right=True), why],
+            [(names[one.id], one.part, f"{one.chance:.2f}", one.reason) for one in found.withheld],
+        )
+    if found.holdout:
+        terminal.text(found.holdout)
     terminal.text(f"What resembles the task was found by {found.search}. Tokens: {found.counted_by}.")
     if found.left_out:
         many = counted(found.left_out, "lesson")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tenure.errors import UnreadableInput, UserError
-from tenure.serving.cli import completion, figures
+from tenure.serving.cli import completion, figures, holdouts
 from tenure.serving.cli.contrast import contrasted
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, Terminal, counted, one_line
@@ -187,20 +188,27 @@ def _in_section(lessons: Sequence[Lesson], section: str) -> list[Lesson]:
 
 def _show_one(request: Request, reading: Reading, named: str, at: datetime) -> int:
     from tenure.learning.history import find_lesson
+    from tenure.learning.holdouts import trial_of
     from tenure.learning.observing import observations
     from tenure.playbook.evidence import track_record
+    from tenure.playbook.shelf_life import ageing
+    from tenure.settings import read_settings
 
     lesson = find_lesson(reading, named)
     record = track_record(observations(reading, lesson), at=at)
+    trial, age = trial_of(reading, lesson), ageing(lesson, read_settings(reading.setting).shelf_lives, at)
     if request.as_json:
         from tenure.serving.wire import lessons_json, track_record_json
 
-        request.terminal.document({"lessons": lessons_json([lesson]), "scope": reading.scope, "track_record": track_record_json(record)})
+        said = {"lessons": lessons_json([lesson]), "scope": reading.scope, "track_record": track_record_json(record)}
+        request.terminal.document(said | {"holdout": holdouts.trial_json(trial) if trial is not None else None, "shelf_life": asdict(age)})
         return OK
     from tenure.serving.cli.tables import lesson_page
 
     runs = list(dict.fromkeys(place.run for place in lesson.evidence))
-    lesson_page(request.terminal, lesson, [(run, reading.run(run)) for run in runs], record)
+    more = [("hold-outs", holdouts.trial_told(trial))] if trial is not None else []
+    more.append(("shelf life", age.said))
+    lesson_page(request.terminal, lesson, [(run, reading.run(run)) for run in runs], record, more)
     request.terminal.say(f"\nWho wrote it, and when: {request.command(f'blame {lesson.id}')}")
     return OK
 

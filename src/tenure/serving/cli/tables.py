@@ -68,7 +68,13 @@ def said(lesson: Lesson) -> list[tuple[str, str]]:
     return parts
 
 
-def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Run | None]], record: TrackRecord | None = None) -> None:
+def lesson_page(
+    terminal: Terminal,
+    lesson: Lesson,
+    runs: Sequence[tuple[str, Run | None]],
+    record: TrackRecord | None = None,
+    more: Sequence[tuple[str, str]] = (),
+) -> None:
     """Print everything about one lesson.
 
     Args:
@@ -76,6 +82,7 @@ def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Ru
         lesson: the lesson.
         runs: the kept run behind each id of a run in its evidence.
         record: what its newest runs amount to; none leaves it out.
+        more: what else is known of it, each with a name; empty ones are left out.
     """
     facts: list[tuple[str, Cell]] = [
         ("id", lesson.id),
@@ -99,8 +106,9 @@ def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Ru
     ]
     facts += [(name, value) for name, value in optional if value]
     facts.append(("counts", tallied(lesson.tallies) or "none yet"))
-    if record is not None and (record.support or record.contradictions):
+    if record is not None and (record.support or record.contradictions or record.cited or record.shown or record.withheld):
         facts.append(("lately", recorded(record)))
+    facts += [(name, value) for name, value in more if value]
     terminal.facts(facts)
     if lesson.evidence:
         terminal.text("\n")
@@ -138,11 +146,16 @@ def tallied(tallies: Tallies) -> str:
 def recorded(record: TrackRecord) -> str:
     """What the newest runs of a lesson amount to, in words."""
     useful = record.usefulness
+    told = record.support or record.contradictions
     parts = [
-        f"{counted(record.support, 'run')} for it, {record.contradictions:,} against",
-        f"after fading {record.helpful:.1f} to {record.harmful:.1f}",
-        f"helps in {useful.mean:.0%} ({useful.lower:.0%} to {useful.upper:.0%})",
+        f"{counted(record.support, 'run')} for it, {record.contradictions:,} against" if told else "no run speaks for it or against it",
+        f"after fading {record.helpful:.1f} to {record.harmful:.1f}" if told else "",
+        f"helps in {useful.mean:.0%} ({useful.lower:.0%} to {useful.upper:.0%})" if told else "",
         f"would have been right in {record.would_have_been_right:,} without it" if record.would_have_been_right else "",
+        f"would have been wrong in {record.would_have_been_wrong:,}" if record.would_have_been_wrong else "",
+        f"named in {record.cited:,}" if record.cited else "",
+        f"shown and not named in {record.shown:,}" if record.shown else "",
+        f"held back in {record.withheld:,}" if record.withheld else "",
         f"doubt {record.doubt:.1f}" if record.doubt else "",
         f"last seen {local_time(record.last_seen)}" if record.last_seen else "",
     ]
