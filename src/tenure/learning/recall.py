@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from tenure import terms
@@ -22,6 +22,7 @@ from tenure.learning.cases import (
 from tenure.learning.embedding import Question
 from tenure.learning.tables import FIGURES_SHARE, FIGURES_TOKENS, tables_for
 from tenure.playbook.evidence import age_in_days, usefulness
+from tenure.playbook.grading import Belief
 from tenure.playbook.lessons import Lesson, short_ids
 from tenure.playbook.render import (
     INTRODUCTION,
@@ -94,9 +95,10 @@ class Why:
         id: the lesson.
         part: `core`, `tail` or `recall`.
         relevance: of the lesson to the task, 0 to 1; 0 where it is there for its usefulness alone.
-        usefulness: lower bound of the posterior that it helps, 0 to 1.
+        usefulness: lower bound of the posterior that it helps, 0 to 1; where kept cases graded it, the probability that it is right.
         tokens: what it costs, estimated.
         reason: what spoke for it, in words.
+        would_have_been_right, would_have_been_wrong: kept cases that say so by replay, followed or not.
     """
 
     id: str
@@ -105,6 +107,8 @@ class Why:
     usefulness: float
     tokens: int
     reason: str = ""
+    would_have_been_right: int = 0
+    would_have_been_wrong: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +178,7 @@ def recall(
         stable, lessons, text = None, {}, ""
     shown = set(stable.ids) if stable is not None else set[str]()
     outlook, found = look_out(reading, task, question)
+    outlook = replace(outlook, beliefs=reading.beliefs([*shown, *(lesson.id for lesson in found)]))
     candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
     ids = short_ids([*shown, *candidates])
     room = budget - counted(text)
@@ -237,14 +242,24 @@ def _cases(reading: Reading, outlook: Outlook, room: int, at: datetime, count: T
 
 def _why(lesson: Lesson, part: str, outlook: Outlook, at: datetime) -> Why:
     relevance = outlook.likeness(lesson)
+    graded = outlook.beliefs.get(lesson.id)
     return Why(
         id=lesson.id,
         part=part,
         relevance=round(relevance, 3),
-        usefulness=round(_lower(lesson, at), 3),
+        usefulness=round(outlook.sure(lesson, at), 3),
         tokens=lesson_tokens(lesson),
-        reason=", ".join(filter(None, (_place_said(lesson, part), *outlook.reasons(lesson), _record_said(lesson, at)))),
+        reason=", ".join(
+            filter(None, (_place_said(lesson, part), *outlook.reasons(lesson), _record_said(lesson, at), _graded_said(graded)))
+        ),
+        would_have_been_right=graded.right if graded is not None else 0,
+        would_have_been_wrong=graded.wrong if graded is not None else 0,
     )
+
+
+def _graded_said(graded: Belief | None) -> str:
+    """What kept cases say of it by replay."""
+    return f"would have been right {graded.right}, wrong {graded.wrong}" if graded is not None else ""
 
 
 def _place_said(lesson: Lesson, part: str) -> str:
@@ -275,6 +290,7 @@ class Outlook:
         near: cosine of each lesson whose vector stands out among those of all, by id.
         search: how all this was found.
         notes: what was in the way, a sentence each.
+        beliefs: what their grades on kept cases amount to, by lesson id.
     """
 
     words: dict[str, float]
@@ -285,6 +301,12 @@ class Outlook:
     near: Mapping[str, float] = field(default_factory=dict[str, float])
     search: str = "keywords"
     notes: tuple[str, ...] = ()
+    beliefs: Mapping[str, Belief] = field(default_factory=dict[str, Belief])
+
+    def sure(self, lesson: Lesson, at: datetime) -> float:
+        """How sure a lesson is to help, 0 to 1: by its grades where they decide, else by its live counts."""
+        graded = self.beliefs.get(lesson.id)
+        return graded.value if graded is not None and graded.decides else _lower(lesson, at)
 
     def likeness(self, lesson: Lesson) -> float:
         """How much a lesson's subject resembles the task, 0 to 1: through the runs it came from, else through its words."""
@@ -475,7 +497,7 @@ def worth(lesson: Lesson, outlook: Outlook, at: datetime) -> float:
     runs that do what this task will do.
     """
     often = SEEN_ONCE + 1 - 0.75 ** min(lesson.tallies.support, 12)
-    return _lower(lesson, at) * (0.05 + 0.4 * outlook.likeness(lesson) + 3.0 * outlook.chance(lesson) * often)
+    return outlook.sure(lesson, at) * (0.05 + 0.4 * outlook.likeness(lesson) + 3.0 * outlook.chance(lesson) * often)
 
 
 def _lower(lesson: Lesson, at: datetime) -> float:

@@ -30,6 +30,9 @@ MOST_LESSONS = 40
 MOST_CASES = 60
 """Kept cases that one new lesson is graded on at most: those that resemble its conditions most."""
 
+MOST_CAUGHT_UP = 3
+"""Lessons that one case finds without a grade, and that are graded on earlier cases too."""
+
 CASES_READ = 2_000
 """Newest labelled cases that say which fields matter and which answers there are."""
 
@@ -70,8 +73,11 @@ class Replaying:
             for lesson in found.values()
             if (grade := self._grade(lesson, run, place, labels, cited=lesson.id in run.cited)) is not None
         ]
-        keep_grades(work, grades)
         graded = {grade.lesson for grade in grades}
+        known = set(work.beliefs(list(graded)))
+        keep_grades(work, grades)
+        # Written by hand or imported: the kept cases say of it what they would have said of one that was learned.
+        self.grade_lessons(work, [lesson for one, lesson in sorted(found.items()) if one in graded - known][:MOST_CAUGHT_UP])
         return tuple(lesson for one, lesson in sorted(found.items()) if one in graded)
 
     def grade_lessons(self, work: Writing, lessons: Iterable[Lesson]) -> None:

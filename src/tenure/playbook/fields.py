@@ -25,6 +25,12 @@ MOST_NAMED = 3
 FADE = 0.8
 """What a newer case with the same values leaves of the weight of an older one."""
 
+LUCK = (0.05, 0.3, 0.6, 0.9)
+"""Shares of its answers that a shape may leave to chance; they are weighed against each other for each shape."""
+
+NONE_DECIDES = 0.5
+"""Belief, at first, that no field decides and answers come as often as they have come: without it some field would always seem to."""
+
 Shape = tuple[str, ...]
 """Names of fields, in order."""
 
@@ -78,7 +84,8 @@ class Shapes:
     def __init__(self) -> None:
         self._answers: dict[str, int] = {}
         self._seen: dict[tuple[Shape, tuple[str, ...]], dict[str, float]] = {}
-        self._record: dict[Shape, float] = {}
+        self._record: dict[Shape, list[float]] = {}
+        self._by_frequency = 0.0
 
     def add(self, fields: Mapping[str, str], answer: str) -> None:
         """Take in a labelled case: each shape is charged for what it foretold of it.
@@ -92,25 +99,38 @@ class Shapes:
             seen = self._seen.setdefault((shape, values), {})
             weight = sum(seen.values())
             # What was never seen has the weight of one case, shared by all answers there are.
-            self._record[shape] = self._record.get(shape, 0.0) + log((seen.get(answer, 0.0) + 1.0 / known) / (weight + 1.0))
+            foretold = (seen.get(answer, 0.0) + 1.0 / known) / (weight + 1.0)
+            record = self._record.setdefault(shape, [0.0] * len(LUCK))
+            for place, luck in enumerate(LUCK):
+                record[place] += log((1.0 - luck) * foretold + luck / known)
             for one in seen:
                 seen[one] *= FADE
             seen[answer] = seen.get(answer, 0.0) + 1.0
-        self._answers[answer] = self._answers.get(answer, 0) + 1
+        before = self._answers.get(answer, 0)
+        self._by_frequency += log((before + 1.0 / known) / (sum(self._answers.values()) + 1.0))
+        self._answers[answer] = before + 1
 
     def weights(self, fields: Mapping[str, str]) -> dict[Shape, float]:
         """Probability of each shape that the fields allow of being the one that decides; they sum to 1, all equal at first."""
-        found = {shape: self._record.get(shape, 0.0) for shape, _ in _shapes(fields)}
-        most = max(found.values())
-        weighed = {shape: exp(one - most) for shape, one in found.items()}
+        found = {shape: self._record.get(shape, _UNTRIED) for shape, _ in _shapes(fields)}
+        most = max(max(record) for record in found.values())
+        weighed = {shape: sum(exp(one - most) for one in record) for shape, record in found.items()}
         total = sum(weighed.values())
         return {shape: one / total for shape, one in weighed.items()}
 
     def best(self, fields: Mapping[str, str]) -> tuple[Shape, float]:
-        """The shape that most probably decides for a case with these fields, and how probably; of equals the narrower."""
+        """The shape that most probably decides for a case with these fields, and how probably; of equals the narrower.
+
+        That none decides is weighed against all shapes together.
+        """
         weights = self.weights(fields)
         shape = max(weights, key=lambda one: (weights[one], len(one), one))
-        return shape, weights[shape]
+        record = self._record.get(shape, _UNTRIED)
+        most = max(*record, self._by_frequency)
+        mine = sum(exp(one - most) for one in record) / len(record)
+        none = exp(self._by_frequency - most) * NONE_DECIDES / (1.0 - NONE_DECIDES)
+        together = mine / (weights[shape] * len(weights))
+        return shape, weights[shape] * together / (together + none)
 
     def foretell(self, fields: Mapping[str, str]) -> dict[str, float]:
         """How probable each answer is for a case, by the shapes' records together; empty before the first case."""
@@ -122,9 +142,21 @@ class Shapes:
                 continue
             seen = self._seen.get((shape, values), {})
             total = sum(seen.values()) + 1.0
+            luck = self._luck(shape)
             for answer in found:
-                found[answer] += weights[shape] * (seen.get(answer, 0.0) + 1.0 / known) / total
+                foretold = (seen.get(answer, 0.0) + 1.0 / known) / total
+                found[answer] += weights[shape] * ((1.0 - luck) * foretold + luck / known)
         return found
+
+    def _luck(self, shape: Shape) -> float:
+        """The share that a shape leaves to chance, as expected from its record."""
+        record = self._record.get(shape, _UNTRIED)
+        most = max(record)
+        weighed = [exp(one - most) for one in record]
+        return sum(luck * one for luck, one in zip(LUCK, weighed, strict=True)) / sum(weighed)
+
+
+_UNTRIED = [0.0] * len(LUCK)
 
 
 def _shapes(fields: Mapping[str, str]) -> Iterator[tuple[Shape, tuple[str, ...]]]:

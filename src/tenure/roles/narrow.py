@@ -32,8 +32,8 @@ BEYOND_CHANCE = 0.05
 MOST_WORDS = 2
 """Words that one condition names."""
 
-SURE = 0.5
-"""Probability from which a set of fields is held to be the one that decides: more than all others together."""
+SURE = 0.8
+"""Probability from which a set of fields is held to be the one that decides."""
 
 LEAST_CASES = 2
 """Cases of either sort below which there is no contrast."""

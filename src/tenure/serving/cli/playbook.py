@@ -189,18 +189,21 @@ def _show_one(request: Request, reading: Reading, named: str, at: datetime) -> i
     from tenure.learning.history import find_lesson
     from tenure.learning.observing import observations
     from tenure.playbook.evidence import track_record
+    from tenure.serving.cli.grades import grades_json, grades_told
 
     lesson = find_lesson(reading, named)
     record = track_record(observations(reading, lesson), at=at)
     if request.as_json:
         from tenure.serving.wire import lessons_json, track_record_json
 
-        request.terminal.document({"lessons": lessons_json([lesson]), "scope": reading.scope, "track_record": track_record_json(record)})
+        said = {"lessons": lessons_json([lesson]), "scope": reading.scope, "track_record": track_record_json(record)}
+        request.terminal.document(said | {"grades": grades_json(reading, lesson.id)})
         return OK
     from tenure.serving.cli.tables import lesson_page
 
     runs = list(dict.fromkeys(place.run for place in lesson.evidence))
-    lesson_page(request.terminal, lesson, [(run, reading.run(run)) for run in runs], record)
+    graded = grades_told(reading.beliefs([lesson.id]).get(lesson.id), reading.grades([lesson.id]))
+    lesson_page(request.terminal, lesson, [(run, reading.run(run)) for run in runs], record, graded)
     request.terminal.say(f"\nWho wrote it, and when: {request.command(f'blame {lesson.id}')}")
     return OK
 

@@ -68,7 +68,9 @@ def said(lesson: Lesson) -> list[tuple[str, str]]:
     return parts
 
 
-def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Run | None]], record: TrackRecord | None = None) -> None:
+def lesson_page(
+    terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Run | None]], record: TrackRecord | None = None, graded: str = ""
+) -> None:
     """Print everything about one lesson.
 
     Args:
@@ -76,6 +78,7 @@ def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Ru
         lesson: the lesson.
         runs: the kept run behind each id of a run in its evidence.
         record: what its newest runs amount to; none leaves it out.
+        graded: what kept cases say of it by replay, in words; empty leaves it out.
     """
     facts: list[tuple[str, Cell]] = [
         ("id", lesson.id),
@@ -101,6 +104,8 @@ def lesson_page(terminal: Terminal, lesson: Lesson, runs: Sequence[tuple[str, Ru
     facts.append(("counts", tallied(lesson.tallies) or "none yet"))
     if record is not None and (record.support or record.contradictions):
         facts.append(("lately", recorded(record)))
+    if graded:
+        facts.append(("by replay", graded))
     terminal.facts(facts)
     if lesson.evidence:
         terminal.text("\n")
