@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 
 import pytest
 
 from tenure import Add, Lesson, Run, Tenure, Update
 from tenure.learning.replay import MOST_CASES, forget_grades_by, noise_in, wording_of
 from tenure.playbook.grading import Noise, read_grades
+from tenure.playbook.lessons import Evidence
 from tenure.playbook.run import Origin, Outcome, Task
 from tenure.ports import Replay
+from tenure.testing import RuleModel
 
 CODE = "Use the tax code {}"
 
@@ -194,8 +197,6 @@ def test_a_too_wide_lesson_is_narrowed_to_the_fields_of_its_source_that_decide_o
     places = list(answers) * 8
     for number, (country, sort) in enumerate(places):
         book.learn(case(number, answers[country, sort], country=country, sort=sort))
-    from tenure.playbook.lessons import Evidence
-
     made = Add(
         "codes", CODE.format("V7"), applies_when="country=DE", status="provisional", author="model:m", evidence=(Evidence(run="run-000"),)
     )
@@ -207,3 +208,46 @@ def test_a_too_wide_lesson_is_narrowed_to_the_fields_of_its_source_that_decide_o
     assert told.revised == 1
     assert after.verdict == "too general"
     assert graded(book, one)[1] == 0, "graded anew, as it reads now"
+
+
+def test_a_revision_that_replay_shows_to_be_still_wrong_is_not_made_whatever_the_model_says() -> None:
+    said = {"verdict": "too general", "text": "Use the tax code V7, always", "applies_when": "country=DE", "would_have_prevented": True}
+    model = RuleModel(lambda prompt: json.dumps(said) if prompt.purpose == "revise" else '{"insights": [], "tags": []}')
+    book = Tenure.open("memory://", scope="local/tax", embedder="none", model=model)
+    book.learn(case(0, "V7"))
+    book.learn(case(1, "V19", country="AT"))
+    made = Add("codes", CODE.format("V7"), applies_when="country=DE", author="model:m", evidence=(Evidence(run="run-000"),))
+    one = book.apply([made], author="model:m").receipts[0].id
+    failed = Outcome(success=False, signal="label", expected="V19")
+    told = book.learn(Run(id="run-900", task=Task(text="country=DE, sort=wine"), shown=(one,), cited=(one,), outcome=failed))
+    assert lesson(book, one).text == CODE.format("V7")
+    assert any("replayed on the run that failed, it is still wrong" in sentence for sentence in told.left), told.left
+
+
+def test_a_lesson_a_model_writes_gets_the_conditions_that_kept_cases_find_in_its_source() -> None:
+    answers = {("DE", "books"): "V7", ("DE", "wine"): "V19", ("AT", "books"): "V10", ("AT", "wine"): "V13"}
+    silent = Tenure.open("memory://", scope="local/tax", embedder="none")
+    for number, (country, sort) in enumerate(list(answers) * 8):
+        silent.learn(case(number, answers[country, sort], country=country, sort=sort))
+    with silent.store.writing(silent.scope) as work:
+        source = case(901, "V7")
+        work.keep_run(source, learned=False)
+        proposed = Add("codes", CODE.format("V7"), applies_when="country=DE and clerk=c1")
+        shaped = silent.learner.replaying.reshaped(work, proposed, source)
+        assert isinstance(shaped, Add)
+        assert shaped.applies_when == "country=DE and sort=books"
+        told = replace(proposed, text="If country=DE then use V7")
+        assert silent.learner.replaying.reshaped(work, told, source) == told, "what says its conditions in its text is left as it is"
+
+
+def test_a_transaction_that_fails_teaches_nothing_of_fields_or_answers(book: Tenure) -> None:
+    book.learn(case(0, "V7"))
+    try:
+        with book.store.writing(book.scope) as work:
+            work.keep_run(case(1, "V99"), learned=False)
+            assert "V99" in book.learner.replaying.shapes(work).foretell({"country": "DE"})
+            raise RuntimeError("stop")
+    except RuntimeError:
+        pass
+    with book.store.reading(book.scope) as look:
+        assert "V99" not in book.learner.replaying.shapes(look).foretell({"country": "DE"})
