@@ -91,9 +91,8 @@ class Engine:
             operations.append(Add(SECTION, written.text, applies_when=written.when, status="provisional", evidence=(place,)))
         receipts = self._apply(operations)
         if written is not None and known is None:
-            touched.add(receipts[-1])
             self._stands(receipts[-1], written)
-        self._read(touched if known is None else {*touched, known})
+        self._read(dict.fromkeys(one for one in receipts if one))
         if (case.at + 1) % REFINE_EVERY == 0:
             plan = plan_refinement(self._book.lessons, Bounds(), review=False)
             if plan.operations:
