@@ -215,7 +215,7 @@ class SimilarCases:
         self._cases.append(result.case)
 
     def _nearest(self, features: Sequence[int], most: int) -> list[Case]:
-        """The cases that share most features, of equals the newest. A set of cases is a number's bits; sets are counted column by column."""
+        """The cases that share most features, of equals the newest. Sets of cases are bits of a number, counted column by column."""
         columns: list[int] = []
         for named in enumerate(features):
             carried = self._having[named]
