@@ -15,6 +15,8 @@ from tenure.passages import PassageHit as PassageHit
 from tenure.passages import PassagesEmbedded as PassagesEmbedded
 from tenure.passages import Search as Search
 from tenure.playbook.delta import Delta, Operation, Receipt
+from tenure.playbook.graded import Grades
+from tenure.playbook.grading import Belief, Grade
 from tenure.playbook.holdout import Draws
 from tenure.playbook.lessons import Brief, Lesson
 from tenure.playbook.observing import Figures
@@ -131,6 +133,24 @@ class Metered(Protocol):
 
     def for_run(self, run: str) -> LanguageModel:
         """The same model with its caps per run counted for this run."""
+        ...
+
+
+@runtime_checkable
+class Replay(Protocol):
+    """A check that can be run again: whether following a lesson would have been right in a kept case.
+
+    It is asked inside a transaction, for each new case and the lessons that may match it: it should answer in milliseconds,
+    always alike, and reach for no network.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is, in a word or two; stands with its grades."""
+        ...
+
+    def would_be_right(self, lesson: Lesson, case: Run) -> bool | None:
+        """Whether following the lesson would have been right there; none if that cannot be decided."""
         ...
 
 
@@ -254,7 +274,7 @@ class CaseHit:
     identifiers: tuple[str, ...] = ()
 
 
-class Reading(Figures, Draws, Protocol):
+class Reading(Figures, Draws, Grades, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property
@@ -459,6 +479,22 @@ class Writing(Reading, Protocol):
 
     def drop_vectors(self, *, but: str) -> int:
         """Remove the vectors of all models but one; how many there were."""
+        ...
+
+    def put_grades(self, grades: Sequence[Grade]) -> None:
+        """Keep grades of lessons; one of the same lesson and case is replaced."""
+        ...
+
+    def drop_grades(self, *, lessons: Collection[str] = (), runs: Collection[str] = ()) -> None:
+        """Remove the grades of lessons, with what they amount to, and those by runs; what the others amount to is for the caller to say."""
+        ...
+
+    def put_beliefs(self, beliefs: Mapping[str, Belief]) -> None:
+        """Keep what the grades of lessons amount to, by lesson id."""
+        ...
+
+    def keep_noise(self, evidence: Sequence[float]) -> None:
+        """Keep what all grades of the scope say of its labels (see `grading.Noise`); an empty one forgets it."""
         ...
 
     def keep_core(self, core: Core, size: int = 0) -> None:

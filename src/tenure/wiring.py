@@ -23,7 +23,7 @@ from tenure.playbook.delta import OPERATION_NAMES, Delta, Operation, Receipt
 from tenure.playbook.refine import Bounds, Plan, plan_refinement
 from tenure.playbook.run import Run, Task, as_task
 from tenure.playbook.state import Playbook
-from tenure.ports import Admitted, Clock, Embedder, IdSource, LanguageModel, Store
+from tenure.ports import Admitted, Clock, Embedder, IdSource, LanguageModel, Replay, Store
 from tenure.providers import secret_detection
 from tenure.reported import positive
 from tenure.settings import Settings, checked, database_url, default_scope, read_settings
@@ -56,12 +56,13 @@ class Tenure(FigureKeeping, HoldingOut):
         ids: IdSource | None = None,
         model: LanguageModel | None = None,
         embedder: str | Embedder | None = None,
+        replay: Replay | None = None,
     ) -> None:
         secret_detection.install()
         self._store, self.scope, self._closed = store, scope, False
         self.clock: Clock = clock or SystemClock()
         self.ids: IdSource = ids or UlidSource()
-        self._model, self._embedder = model, embedder
+        self._model, self._embedder, self._replay = model, embedder, replay
 
     @property
     def model(self) -> LanguageModel | None:
@@ -84,7 +85,18 @@ class Tenure(FigureKeeping, HoldingOut):
         """What learns. Its parts are loaded when it is first asked for: who only looks at a playbook needs none of them."""
         from tenure.learning.loop import Learner
 
-        return Learner(self.store, clock=self.clock, ids=self.ids, model=self._model)
+        return Learner(self.store, clock=self.clock, ids=self.ids, model=self._model, replay=self._replay)
+
+    @property
+    def replay(self) -> Replay | None:
+        """The check that says of a kept case and a lesson whether following it would have been right; none leaves labels."""
+        return self._replay
+
+    @replay.setter
+    def replay(self, check: Replay | None) -> None:
+        self._replay = check
+        if "learner" in self.__dict__:
+            self.learner.replaying.check = check
 
     @classmethod
     def open(
@@ -97,6 +109,7 @@ class Tenure(FigureKeeping, HoldingOut):
         embedder: str | Embedder | None = None,
         clock: Clock | None = None,
         ids: IdSource | None = None,
+        replay: Replay | None = None,
     ) -> Tenure:
         """Open a playbook; its database is made if it is not there.
 
@@ -113,6 +126,7 @@ class Tenure(FigureKeeping, HoldingOut):
                 takes the scope's setting or TENURE_EMBEDDER, else the bundled one where the extra
                 `vectors` is installed.
             clock, ids: for tests; none takes the system's.
+            replay: a check of your own that can be run again on kept cases (see `ports.Replay`); labels need none.
 
         Raises:
             StoreError: the database cannot be opened; the message says why and what to do.
@@ -131,7 +145,7 @@ class Tenure(FigureKeeping, HoldingOut):
         except BaseException:
             store.close()
             raise
-        return cls(store, named, clock=clock, ids=ids, model=opened, embedder=embedder)
+        return cls(store, named, clock=clock, ids=ids, model=opened, embedder=embedder, replay=replay)
 
     # -- acting ------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
         before = dict(look.sizes())
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    for gone in ("sizes", "observations", "aggregates", "sums", "draws"):
+    for gone in ("sizes", "observations", "aggregates", "sums", "draws", "labels", "grades", "beliefs", "noise"):
         connection.execute(f"DROP TABLE {gone}")
     connection.executescript(OLD_TEXTS + "DROP INDEX ix_lessons_support; UPDATE alembic_version SET version_num = '0002';")
     connection.close()
@@ -46,6 +46,10 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
 
 OLD_WORDS = """
 DROP TABLE observations;
+DROP TABLE labels;
+DROP TABLE grades;
+DROP TABLE beliefs;
+DROP TABLE noise;
 DROP TABLE aggregates;
 DROP TABLE sums;
 DROP TABLE draws;

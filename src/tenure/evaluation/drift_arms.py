@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from heapq import nsmallest
 from math import sqrt
-from operator import eq
 from random import Random
 from typing import Protocol
 
@@ -198,14 +196,13 @@ class SimilarCases:
     def __init__(self, world: World) -> None:
         self._world = world
         self._cases: list[Case] = []
+        self._having: defaultdict[tuple[int, int], int] = defaultdict(int)
 
     def matching(self, case: Case) -> Sequence[Rule]:
         """One rule: what the most similar cases had for a label."""
         if not self._cases:
             return ()
-
-        asked = case.features
-        near = nsmallest(self._world.shown, self._cases, key=lambda one: (-sum(map(eq, one.features, asked)), -one.at))
+        near = self._nearest(case.features, self._world.shown)
         votes: Counter[int] = Counter(one.label for one in near)
         most = max(votes.values())
         newest = max((one for one in near if votes[one.label] == most), key=lambda one: one.at)
@@ -213,7 +210,32 @@ class SimilarCases:
 
     def learn(self, result: Result) -> None:
         """Keep the case."""
+        for named in enumerate(result.case.features):
+            self._having[named] |= 1 << len(self._cases)
         self._cases.append(result.case)
+
+    def _nearest(self, features: Sequence[int], most: int) -> list[Case]:
+        """The cases that share most features, of equals the newest. Sets of cases are bits of a number, counted column by column."""
+        columns: list[int] = []
+        for named in enumerate(features):
+            carried = self._having[named]
+            for place, column in enumerate(columns):
+                columns[place], carried = column ^ carried, column & carried
+            if carried:
+                columns.append(carried)
+        every = (1 << len(self._cases)) - 1
+        found: list[Case] = []
+        for count in range((1 << len(columns)) - 1, -1, -1):
+            alike = every
+            for place, column in enumerate(columns):
+                alike &= column if count >> place & 1 else ~column
+            while alike and len(found) < most:
+                newest = alike.bit_length() - 1
+                found.append(self._cases[newest])
+                alike ^= 1 << newest
+            if len(found) == most:
+                break
+        return found
 
 
 def _tenure(world: World, *, graded: bool) -> Memory:

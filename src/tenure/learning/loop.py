@@ -15,6 +15,7 @@ from tenure.learning.admitting import Proposed, admit_operations, basis_of, join
 from tenure.learning.freshness import confirmations
 from tenure.learning.holdouts import moves_by_lift
 from tenure.learning.observing import Recollection
+from tenure.learning.replay import Replaying
 from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due, renew_prompt
@@ -23,7 +24,7 @@ from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally,
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
-from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Reading, Store, Usage, Writing
+from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Reading, Replay, Store, Usage, Writing
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
 from tenure.roles.signatures import signature
@@ -126,12 +127,15 @@ class Learner:
         store: where they are kept.
         clock, ids: where time and ids come from.
         model: for richer reflection; none works without one. It should be metered.
+        replay: a check that can be run again on kept cases; none leaves their labels.
         settings_of: the settings of a scope; none reads them from the store and the environment.
     """
 
-    def __init__(self, store: Store, *, clock: Clock, ids: IdSource, model: LanguageModel | None = None) -> None:
+    def __init__(
+        self, store: Store, *, clock: Clock, ids: IdSource, model: LanguageModel | None = None, replay: Replay | None = None
+    ) -> None:
         self._store, self._clock, self._ids, self._model = store, clock, ids, model
-        self._recollection = Recollection()
+        self._recollection, self.replaying = Recollection(), Replaying(replay)
 
     def close(self) -> None:
         """Release the model's connections, where it has some."""
@@ -226,7 +230,13 @@ class Learner:
         again = _seen_again(run, used)
         counts = credit(run, tags=tags, seen_again=again)
         with self._store.reading(run.scope) as reading:
-            tested = find_tested(reading, run, used, counts, seen_again=again, most=most, recollection=self._recollection) if most else ()
+            tested = (
+                find_tested(
+                    reading, run, used, counts, seen_again=again, most=most, recollection=self._recollection, replaying=self.replaying
+                )
+                if most
+                else ()
+            )
         revising = revise_tested(tested, run, model=model, new_id=self._ids.next, at=self._clock.now().isoformat())
         return replace(revising, proposals=(*confirm(used, counts, run), *revising.proposals))
 
@@ -259,18 +269,22 @@ class Learner:
         counts = credit(whole, tags=thought.tags, seen_again=_seen_again(whole, used))
         if earlier is not None:
             counts = beyond(counts, credit(earlier, tags=thought.tags, seen_again=_seen_again(earlier, used)))
-        admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run")))
+        admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run"), self.replaying))
         delta_id = self._ids.next(work.newest_delta_id())
         joined = join_known(work, admission.passed, delta=delta_id, run=run.id)
         said = [operation for place, operation in enumerate(joined.operations) if place in joined.told and isinstance(operation, Tally)]
         support = [op for op in joined.operations if isinstance(op, Tally)]
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
         moved = _summed(counts, support)
-        moves = standing(touched, moved, honest=run.outcome.honest, records=self._track_records(work, run, touched, moved))
+        records = self._track_records(work, run, touched, moved)
+        graded = self.replaying.grade_case(work, run, used)
+        judged = {lesson.id: lesson for lesson in (*touched, *graded)}
+        beliefs = work.beliefs(list(judged))
+        moves = standing(judged.values(), moved, honest=run.outcome.honest, records=records, beliefs=beliefs)
         moves = (*moves, *moves_by_lift(work, whole, but=[op.id for op in moves if isinstance(op, Retire | Update)]))
         at = self._clock.now()
-        judged = [op.id for op in joined.operations if isinstance(op, Update) and op.verdict is not None]
-        confirmed = confirmations(touched, moved, settings.shelf_lives, run, at, but=judged)
+        told = [op.id for op in joined.operations if isinstance(op, Update) and op.verdict is not None]
+        confirmed = confirmations(touched, moved, settings.shelf_lives, run, at, but=told)
         operations: list[Operation] = [*counts, *joined.operations, *confirmed, *moves]
         for proposal, reason in admission.held:
             work.hold(
@@ -302,6 +316,13 @@ class Learner:
             here = place + len(counts)
             if receipts[here].status == "applied":
                 receipts[here] = replace(receipts[here], status="merged", reason=reason)
+        reworded = [
+            receipt.id
+            for op, receipt in zip(operations, receipts, strict=True)
+            if receipt.status == "applied"
+            and (isinstance(op, Add) or (isinstance(op, Update) and (op.text is not None or op.applies_when is not None)))
+        ]
+        self.replaying.grade_lessons(work, filter(None, map(work.lesson, dict.fromkeys(reworded))))
         if any(isinstance(op, Retire) for op in moves):
             renew_prompt(work, "a lesson that misled was retired")
         refined = refine_if_due(work, settings, ids=self._ids, at=at) if admitted.version is not None else ""
@@ -324,7 +345,7 @@ class Learner:
         )
 
 
-def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:
+def _proposals(work: Writing, run: Run, thought: Thought, most: int, replaying: Replaying) -> Iterable[Proposed]:
     """Operations for what the run revises and teaches, each with whose words it is made of; new lessons are capped."""
     learned = list(_plain_proposals(work, run, thought, most))
     known = {one.operation.id for one in learned if isinstance(one.operation, Update) and one.operation.text is not None}
@@ -346,7 +367,8 @@ def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable
             if room <= 0:
                 continue
             room -= 1
-        yield Proposed(operation=_from(operation, run), basis=basis_of(operation, outside), author=thought.author)
+        shaped = replaying.reshaped(work, _from(operation, run), run)
+        yield Proposed(operation=shaped, basis=basis_of(operation, outside), author=thought.author)
 
 
 def _plain_proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:

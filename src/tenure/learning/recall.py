@@ -24,6 +24,7 @@ from tenure.learning.freshness import age_said_of, note_of_ages
 from tenure.learning.holdouts import Drawing, WithheldLesson, draw_lessons, withheld_of
 from tenure.learning.tables import FIGURES_SHARE, FIGURES_TOKENS, tables_for
 from tenure.playbook.evidence import age_in_days, usefulness
+from tenure.playbook.grading import Belief
 from tenure.playbook.lessons import Lesson, short_ids
 from tenure.playbook.render import (
     INTRODUCTION,
@@ -98,9 +99,10 @@ class Why:
         id: the lesson.
         part: `core`, `tail` or `recall`.
         relevance: of the lesson to the task, 0 to 1; 0 where it is there for its usefulness alone.
-        usefulness: lower bound of the posterior that it helps, 0 to 1.
+        usefulness: lower bound of the posterior that it helps, 0 to 1; where kept cases graded it, the probability that it is right.
         tokens: what it costs, estimated.
         reason: what spoke for it, in words.
+        would_have_been_right, would_have_been_wrong: kept cases that say so by replay, followed or not.
     """
 
     id: str
@@ -109,6 +111,8 @@ class Why:
     usefulness: float
     tokens: int
     reason: str = ""
+    would_have_been_right: int = 0
+    would_have_been_wrong: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +192,7 @@ def recall(
         stable, lessons, text = None, {}, ""
     shown = set(stable.ids) if stable is not None else set[str]()
     outlook, found = look_out(reading, task, question)
+    outlook = replace(outlook, beliefs=reading.beliefs([*shown, *(lesson.id for lesson in found)]))
     candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
     ids = short_ids([*shown, *candidates])
     room = budget - counted(text)
@@ -279,14 +284,24 @@ def _cases(reading: Reading, outlook: Outlook, room: int, at: datetime, count: T
 
 def _why(lesson: Lesson, part: str, outlook: Outlook, at: datetime, age: str = "") -> Why:
     relevance = outlook.likeness(lesson)
+    graded = outlook.beliefs.get(lesson.id)
     return Why(
         id=lesson.id,
         part=part,
         relevance=round(relevance, 3),
-        usefulness=round(usefulness(lesson.tallies, age_days=age_in_days(lesson, at)).lower, 3),
+        usefulness=round(outlook.sure(lesson, at), 3),
         tokens=lesson_tokens(lesson),
-        reason=", ".join(filter(None, (_place_said(lesson, part), *outlook.reasons(lesson), _record_said(lesson, at), age))),
+        reason=", ".join(
+            filter(None, (_place_said(lesson, part), *outlook.reasons(lesson), _record_said(lesson, at), _graded_said(graded), age))
+        ),
+        would_have_been_right=graded.right if graded is not None else 0,
+        would_have_been_wrong=graded.wrong if graded is not None else 0,
     )
+
+
+def _graded_said(graded: Belief | None) -> str:
+    """What kept cases say of it by replay."""
+    return f"would have been right {graded.right}, wrong {graded.wrong}" if graded is not None else ""
 
 
 def _place_said(lesson: Lesson, part: str) -> str:
@@ -317,6 +332,7 @@ class Outlook:
         near: cosine of each lesson whose vector stands out among those of all, by id.
         search: how all this was found.
         notes: what was in the way, a sentence each.
+        beliefs: what their grades on kept cases amount to, by lesson id.
     """
 
     words: dict[str, float]
@@ -327,6 +343,19 @@ class Outlook:
     near: Mapping[str, float] = field(default_factory=dict[str, float])
     search: str = "keywords"
     notes: tuple[str, ...] = ()
+    beliefs: Mapping[str, Belief] = field(default_factory=dict[str, Belief])
+
+    def sure(self, lesson: Lesson, at: datetime) -> float:
+        """How sure a lesson is to help, 0 to 1: by its grades where they decide, else by its live counts."""
+        graded = self.beliefs.get(lesson.id)
+        return graded.value if graded is not None and graded.decides else usefulness(lesson.tallies, age_days=age_in_days(lesson, at)).lower
+
+    def helps(self, lesson: Lesson, at: datetime) -> float:
+        """How likely a lesson is to help where it matters, 0 to 1: by its grades where they decide, else the mean of live verdicts."""
+        graded = self.beliefs.get(lesson.id)
+        if graded is not None and graded.decides:
+            return graded.value
+        return usefulness(replace(lesson.tallies, support=0), age_days=age_in_days(lesson, at)).mean
 
     def likeness(self, lesson: Lesson) -> float:
         """How much a lesson's subject resembles the task, 0 to 1: through the runs it came from, else through its words."""
@@ -532,5 +561,4 @@ def worth(lesson: Lesson, outlook: Outlook, at: datetime) -> float:
     show a lesson is a bet, so the mean decides; the lower bound is for what is kept and what is proven.
     """
     often = SEEN_ONCE + 1 - 0.75 ** min(lesson.tallies.support, 12)
-    helps = usefulness(replace(lesson.tallies, support=0), age_days=age_in_days(lesson, at)).mean
-    return helps * (0.05 + 0.4 * outlook.likeness(lesson) + 3.0 * outlook.chance(lesson) * often)
+    return outlook.helps(lesson, at) * (0.05 + 0.4 * outlook.likeness(lesson) + 3.0 * outlook.chance(lesson) * often)

@@ -17,13 +17,14 @@ from tenure.errors import MalformedReply, ModelError
 from tenure.governance.redaction import redact
 from tenure.learning.admitting import Proposed
 from tenure.learning.observing import Recollection, uses
+from tenure.learning.replay import Replaying
 from tenure.playbook.delta import Tally, Update
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.revision import Revision, Use, enough
 from tenure.playbook.run import Run
 from tenure.ports import FailedReply, LanguageModel, Reading
-from tenure.roles.conditions import conditions_fit
-from tenure.roles.narrow import narrow_by_contrast
+from tenure.roles.answers import applies
+from tenure.roles.narrow import Narrowing, narrow_by_contrast, narrow_by_replay
 from tenure.roles.revise import Rewrite, grounds_of, revise_with
 
 CASES_KEPT = 12
@@ -59,7 +60,9 @@ class Tested:
         lesson: as the run used it.
         source: the run it came from; none if it is not kept.
         uses: its recent uses, newest first; the first is the run at hand.
-        helped, hurt: kept cases of either sort, newest first, without the run at hand.
+        helped, hurt: kept cases of either sort, newest first, without the run at hand; after those that used it, those that graded it.
+        replayed: what replay says the conditions should be; none where the cases have no fields.
+        replay: whether following a lesson would have been right in a case, none if nothing can tell; none where nothing can be replayed.
     """
 
     lesson: Lesson
@@ -67,6 +70,8 @@ class Tested:
     uses: tuple[Use, ...] = ()
     helped: tuple[Run, ...] = field(default=(), repr=False)
     hurt: tuple[Run, ...] = field(default=(), repr=False)
+    replayed: Narrowing | None = None
+    replay: Callable[[Lesson, Run], bool | None] | None = field(default=None, repr=False)
 
 
 def confirm(used: Sequence[Lesson], counts: Sequence[Tally], run: Run) -> tuple[Proposed, ...]:
@@ -96,6 +101,7 @@ def find_tested(
     seen_again: Mapping[str, bool],
     most: int,
     recollection: Recollection,
+    replaying: Replaying,
 ) -> tuple[Tested, ...]:
     """The used lessons that a run speaks against, those that misled first, `most` at most; with their cases where they are enough."""
     by_id = {count.id: count for count in counts}
@@ -110,7 +116,9 @@ def find_tested(
         elif count.neutral and (followed or seen_again.get(lesson.id)):
             effects[lesson.id] = "idle"
     asked = sorted((lesson for lesson in used if lesson.id in effects), key=lambda one: (effects[one.id] == "idle", one.id))
-    return tuple(_tested(reading, run, lesson, effects[lesson.id], seen_again.get(lesson.id), recollection) for lesson in asked[:most])
+    return tuple(
+        _tested(reading, run, lesson, effects[lesson.id], seen_again.get(lesson.id), recollection, replaying) for lesson in asked[:most]
+    )
 
 
 def revise_tested(tested: Sequence[Tested], run: Run, *, model: LanguageModel | None, new_id: Callable[[], str], at: str) -> Revising:
@@ -203,11 +211,16 @@ def propose(tested: Tested, rewrite: Rewrite, run: Run) -> tuple[Proposed, Lesso
 
 
 def would_have_prevented(tested: Tested, rewrite: Rewrite, run: Run) -> tuple[bool, str]:
-    """Whether a rewritten lesson would have prevented the failure: by its conditions, else by the Reviser's word."""
-    if rewrite.applies_when != tested.lesson.applies_when:
-        fits = conditions_fit(rewrite.applies_when, run, tested.source)
-        if fits is False:
-            return True, "its conditions do not hold in the run that failed"
+    """Whether a rewritten lesson would have prevented the failure: by its conditions, by replay, else by the Reviser's word."""
+    after = replace(tested.lesson, text=rewrite.text, applies_when=rewrite.applies_when)
+    if rewrite.applies_when != tested.lesson.applies_when and applies(after, run, tested.source) is False:
+        return True, "its conditions do not hold in the run that failed"
+    said = tested.replay(after, run) if tested.replay is not None else None
+    if said is not None:
+        found = (
+            "replayed on the run that failed, it would have been right" if said else "replayed on the run that failed, it is still wrong"
+        )
+        return said, found
     if rewrite.prevents:
         return True, f"the Reviser says it would have prevented the failure: {rewrite.why}".rstrip(": ")
     return False, "it would not have prevented the failure"
@@ -218,8 +231,14 @@ def keeps_what_helped(tested: Tested, rewrite: Rewrite) -> tuple[bool, str]:
     cases = {case.id: case for case in (*tested.helped, *([tested.source] if tested.source is not None else []))}
     if rewrite.applies_when == tested.lesson.applies_when:
         return True, "its conditions are as they were"
-    before = [case for case in cases.values() if conditions_fit(tested.lesson.applies_when, case, tested.source) is not False]
-    lost = [case.id for case in before if conditions_fit(rewrite.applies_when, case, tested.source) is False]
+    after = replace(tested.lesson, text=rewrite.text, applies_when=rewrite.applies_when)
+    before = [case for case in cases.values() if applies(tested.lesson, case, tested.source) is not False]
+    if tested.replayed is not None and tested.replayed.condition == rewrite.applies_when:
+        # Too wide a lesson was right now and then by chance: what counts is that it is right where it came from, and more often.
+        before = [case for case in before if tested.source is not None and case.id == tested.source.id]
+    lost = [case.id for case in before if applies(after, case, tested.source) is False]
+    if not lost and tested.replay is not None:
+        lost = [case.id for case in before if tested.replay(tested.lesson, case) and tested.replay(after, case) is False]
     if lost:
         return False, f"its new conditions shut out {len(lost)} of {len(before)} cases it helped, such as run {lost[0]}"
     return True, f"its new conditions hold in all {len(before)} kept cases it helped"
@@ -228,6 +247,17 @@ def keeps_what_helped(tested: Tested, rewrite: Rewrite) -> tuple[bool, str]:
 def _by_contrast(tested: Tested, run: Run) -> Rewrite | str:
     """The plain Reviser's proposal, or why it has none."""
     lesson = tested.lesson
+    replayed = tested.replayed
+    if replayed is not None and replayed.condition and tested.source is not None:
+        return Rewrite(
+            verdict="too general",
+            text=lesson.text,
+            applies_when=replayed.condition,
+            basis=replayed.reason,
+            grounding=grounds_of(lesson, source=tested.source, run=run).judge(replayed.condition),
+            taint="structure" if run.origin.trusted and tested.source.origin.trusted else "untrusted",
+            author="extractive",
+        )
     good = [
         *tested.helped,
         *([tested.source] if tested.source is not None and tested.source.id not in {r.id for r in tested.helped} else []),
@@ -248,7 +278,13 @@ def _by_contrast(tested: Tested, run: Run) -> Rewrite | str:
 
 
 def _tested(
-    reading: Reading, run: Run, lesson: Lesson, effect: Literal["misled", "idle"], seen_again: bool | None, recollection: Recollection
+    reading: Reading,
+    run: Run,
+    lesson: Lesson,
+    effect: Literal["misled", "idle"],
+    seen_again: bool | None,
+    recollection: Recollection,
+    replaying: Replaying,
 ) -> Tested:
     # A tool's own answer is as good as an outcome can be.
     reliability = 1.0 if seen_again is not None else run.outcome.reliability or 0.0
@@ -260,8 +296,12 @@ def _tested(
     source = next((kept for kept in map(reading.run, dict.fromkeys(places)) if kept is not None), None)
     helped_ids = dict.fromkeys([use.run for use in earlier if use.effect == "helped"] + places)
     hurt_ids = dict.fromkeys(use.run for use in earlier if use.failed)
+    for grade in reversed(reading.grades([lesson.id])):
+        if grade.run != run.id:
+            (helped_ids if grade.right else hurt_ids).setdefault(grade.run)
     helped, hurt = _kept(reading, [one for one in helped_ids if one not in hurt_ids]), _kept(reading, list(hurt_ids))
-    return replace(found, source=source, helped=helped, hurt=hurt)
+    replayed = narrow_by_replay(lesson.applies_when, source.task.text, replaying.shapes(reading)) if source is not None else None
+    return replace(found, source=source, helped=helped, hurt=hurt, replayed=replayed, replay=replaying.judge_in(reading))
 
 
 def _kept(reading: Reading, ids: Sequence[str]) -> tuple[Run, ...]:

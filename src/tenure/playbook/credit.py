@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tenure.playbook.delta import Operation, Retire, Tally, Update
 from tenure.playbook.evidence import DEMOTE_AT, PROMOTE_BELOW, RETIRE_AT, TrackRecord, usefulness
+from tenure.playbook.grading import LEAST_WRONG, PROMOTED, RETIRED, TRUSTED, Belief
 from tenure.playbook.lessons import TALLY_NAMES, Lesson, Tallies
 from tenure.playbook.run import Outcome, Run
 
@@ -83,7 +84,12 @@ def _verdict(cited: bool, shown: bool, tag: str | None, seen_again: bool | None,
 
 
 def standing(
-    lessons: Iterable[Lesson], counts: Sequence[Tally], *, honest: bool, records: Mapping[str, TrackRecord] | None = None
+    lessons: Iterable[Lesson],
+    counts: Sequence[Tally],
+    *,
+    honest: bool,
+    records: Mapping[str, TrackRecord] | None = None,
+    beliefs: Mapping[str, Belief] | None = None,
 ) -> tuple[Operation, ...]:
     """Promotions and retirements that new counts call for.
 
@@ -92,16 +98,20 @@ def standing(
         counts: what is being added.
         honest: whether the run's outcome came from outside the model; without that nothing is promoted.
         records: by lesson id, what its runs amount to, this one included; a lesson without one is judged by its counts.
+        beliefs: by lesson id, what its grades on kept cases amount to; a lesson that was graded enough is judged by them alone.
 
     Returns:
         `active` for a provisional lesson that two runs support or that is proven, unless it is in doubt; `provisional`
         for an active one that fell into doubt; retirement for one that is known to mislead (three harmful runs or
         more and interval below one half, or doubt beyond noise). What is pinned or a person wrote is left alone.
     """
-    records = records or {}
+    records, beliefs = records or {}, beliefs or {}
     added = {count.id: count.tallies for count in counts}
     found: list[Operation] = []
     for lesson in lessons:
+        if lesson.id in beliefs and beliefs[lesson.id].decides:
+            found += _standing_by_grades(lesson, beliefs[lesson.id])
+            continue
         after = lesson.tallies + added.get(lesson.id, Tallies())
         posterior = usefulness(after)
         if lesson.status == "provisional" and honest and added.get(lesson.id):
@@ -120,3 +130,18 @@ def standing(
         elif lesson.status == "active" and doubt >= DEMOTE_AT:
             found.append(Update(lesson.id, status="provisional"))
     return tuple(found)
+
+
+def _standing_by_grades(lesson: Lesson, belief: Belief) -> tuple[Operation, ...]:
+    """What grades call for: they come from cases that can be looked at again, so they go before live counts."""
+    protected = lesson.pinned or lesson.author.startswith(("person", "import"))
+    if lesson.status == "provisional" and belief.value >= PROMOTED and belief.right >= SUPPORT_TO_PROMOTE:
+        return (Update(lesson.id, status="active"),)
+    if not lesson.live or protected:
+        return ()
+    if belief.value < RETIRED and belief.wrong >= LEAST_WRONG:
+        told = f"would have been wrong in {belief.wrong} of {belief.graded} kept cases"
+        return (Retire(lesson.id, f"{told}; it is right now with a probability of {belief.value:.2f}"),)
+    if lesson.status == "active" and belief.value < TRUSTED:
+        return (Update(lesson.id, status="provisional"),)
+    return ()

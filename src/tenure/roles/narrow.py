@@ -5,6 +5,9 @@ kind of task, a tool. It is taken only if it separates the two groups beyond cha
 corrected for how many contrasts were looked at (Tarone 1990, which counts only those that could have been
 significant at all). Where nothing does, nothing is changed. By the rule for revisions a condition is never
 made of what only the failing cases have.
+
+Where tasks come as fields and are labelled, replay says more than contrast: which fields decide is read off all kept
+cases (`playbook.fields`), and the conditions become those fields with the values of the lesson's own source.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
+from tenure.playbook.fields import Shapes, clauses, clauses_of, fields_of
 from tenure.playbook.grounding import Grounds
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
@@ -27,6 +31,9 @@ BEYOND_CHANCE = 0.05
 
 MOST_WORDS = 2
 """Words that one condition names."""
+
+SURE = 0.8
+"""Probability from which a set of fields is held to be the one that decides."""
 
 LEAST_CASES = 2
 """Cases of either sort below which there is no contrast."""
@@ -92,6 +99,36 @@ def narrow_by_contrast(lesson: Lesson, *, source: Run | None, helped: Sequence[R
         condition=condition,
         chance=corrected,
         reason=f"so in all {len(good)} cases it helped, and in {shared} of {len(bad)} it failed in",
+    )
+
+
+def narrow_by_replay(conditions: str, source: str, shapes: Shapes) -> Narrowing:
+    """Conditions that name the fields which decide, with the values of the source case; or why they stay as they are.
+
+    What is missing is added and what means nothing is dropped; both rest on the source, as the rule for revisions asks.
+
+    Args:
+        conditions: as they stand: fields with values, or none.
+        source: text of the task that the lesson came from.
+        shapes: what the kept cases say of fields.
+
+    Returns:
+        The whole conditions, not an addition; empty where they stay. `chance` is the probability that other fields decide.
+    """
+    fields, named = fields_of(source), clauses_of(conditions)
+    if not fields:
+        return Narrowing(reason="its source case has no fields")
+    if conditions.strip() and not named:
+        return Narrowing(reason="its conditions speak of more than fields")
+    shape, weight = shapes.best(fields)
+    if weight < SURE or not shape:
+        return Narrowing(chance=1.0 - weight, reason="kept cases do not say yet which fields decide")
+    if set(shape) == set(named):
+        return Narrowing(chance=1.0 - weight, reason="its conditions name the fields that decide")
+    return Narrowing(
+        condition=clauses(fields, shape),
+        chance=1.0 - weight,
+        reason=f"on kept cases {' and '.join(shape)} foretell the answer best, with a probability of {weight:.2f}",
     )
 
 

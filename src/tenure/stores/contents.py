@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rpds import HashTrieMap
 
+from tenure.playbook.grading import Belief, Grade
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
@@ -52,6 +53,8 @@ _NO_LEDGER: HashTrieMap[int, LedgerEntry] = HashTrieMap()
 _NO_VERSIONS: HashTrieMap[str, int] = HashTrieMap()
 _NO_RUNS: HashTrieMap[str, Kept] = HashTrieMap()
 _NO_VECTORS: HashTrieMap[VectorKey, Vector] = HashTrieMap()
+_NO_GRADES: HashTrieMap[str, HashTrieMap[str, Grade]] = HashTrieMap()
+_NO_BELIEFS: HashTrieMap[str, Belief] = HashTrieMap()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +73,9 @@ class Contents:
     failed: Mapping[str, FailedReply] = field(default_factory=dict[str, FailedReply])
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     cores: Mapping[int, Core] = field(default_factory=dict[int, Core])
+    grades: HashTrieMap[str, HashTrieMap[str, Grade]] = _NO_GRADES
+    beliefs: HashTrieMap[str, Belief] = _NO_BELIEFS
+    noise: tuple[float, ...] = ()
 
     def embedded_text(self, kind: VectorKind, one: str) -> str | None:
         """What of a live lesson or a kept run is embedded; none if it is not there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from tenure.playbook.run import Draw, Outcome, Run, Task
+from tenure.playbook.run import HONEST_SIGNALS, Draw, Outcome, Run, Task
 
 
 def grown(kept: Run, again: Run) -> Run:
@@ -49,6 +49,11 @@ def one_each(draws: Iterable[Draw]) -> tuple[Draw, ...]:
 def tools_called(run: Run) -> frozenset[str]:
     """Names of the tools that a run called."""
     return frozenset(step.name for step in run.steps if step.kind == "tool_call" and step.name)
+
+
+def label_counts(run: Run) -> bool:
+    """Whether a run's label can grade lessons: it comes from an honest signal and a trusted origin."""
+    return bool(run.outcome.expected) and run.outcome.signal in HONEST_SIGNALS and run.origin.trusted
 
 
 def finished(run: Run) -> bool:

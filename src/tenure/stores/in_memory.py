@@ -42,6 +42,7 @@ from tenure.stores.codec import with_core
 from tenure.stores.contents import Contents, Kept, Vector, VectorKey
 from tenure.stores.draws_in_memory import DrawsInMemory
 from tenure.stores.figures_in_memory import FiguresInMemory
+from tenure.stores.grades_in_memory import GradesInMemory, GradingInMemory
 from tenure.stores.growth import grown, tools_called
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
 from tenure.stores.scopes import check_scope, parents
@@ -60,7 +61,7 @@ _PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
 _NOTHING = Contents()
 
 
-class InMemoryReading(FiguresInMemory, DrawsInMemory):
+class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
     def __init__(self, scope: str, everything: HashTrieMap[str, Contents]) -> None:
@@ -352,7 +353,7 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory):
         }
 
 
-class InMemoryWriting(InMemoryReading):
+class InMemoryWriting(GradingInMemory, InMemoryReading):
     """A transaction on one scope (see `ports.Writing`)."""
 
     @property

@@ -257,6 +257,45 @@ observations = _scoped(
     Index("ix_observations_origin", "tenant", "scope", "origin"),
 )
 
+labels = _scoped(
+    "labels",
+    Column("run_id", Text, nullable=False),
+    Column("place", Integer, nullable=False),  # of the run in the order of arrival
+    Column("text", Text, nullable=False),  # of its task
+    Column("answer", Text, nullable=False),
+    Column("counts", Boolean, nullable=False),  # whether it can grade lessons
+    PrimaryKeyConstraint("tenant", "scope", "run_id"),
+    Index(None, "tenant", "scope", "place"),
+)
+
+grades = _scoped(
+    "grades",
+    Column("lesson_id", Text, nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("is_right", Boolean, nullable=False),
+    Column("place", Integer, nullable=False),  # of the run
+    Column("reliability", Text, nullable=False),  # a decimal, as text: exact
+    Column("source", Text, nullable=False),  # label, or the name of a check
+    Column("wording", Text, nullable=False),  # digest of what was graded
+    PrimaryKeyConstraint("tenant", "scope", "lesson_id", "run_id"),
+    Index(None, "tenant", "scope", "run_id"),
+)
+
+beliefs = _scoped(
+    "beliefs",
+    Column("lesson_id", Text, nullable=False),
+    Column("value", Text, nullable=False),  # a decimal, as text: exact
+    Column("times_right", Integer, nullable=False),
+    Column("times_wrong", Integer, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "lesson_id"),
+)
+
+noise = _scoped(
+    "noise",
+    Column("body", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope"),
+)
+
 aggregates = _scoped(
     "aggregates",
     Column("id", Text, nullable=False),

@@ -26,6 +26,7 @@ from tenure.stores import codec, rows, sql_draws, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.prepared import change, fetch, fetch_among, put
+from tenure.stores.sql_grades import SqlGrading, keep_label
 from tenure.stores.sql_reading import LIVE, SqlReading, portions
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
@@ -77,7 +78,7 @@ def _head() -> Any:
 _HEAD = _head()
 
 
-class SqlWriting(SqlReading):
+class SqlWriting(SqlGrading, SqlReading):
     """A transaction on one scope (see `ports.Writing`).
 
     What a delta needs is fetched in portions before it is folded in, and what it changes is written a
@@ -258,7 +259,7 @@ class SqlWriting(SqlReading):
     def keep_run(self, run: Run, *, learned: bool) -> None:
         """Keep a run, or more steps and the outcome of one that is kept."""
         t = rows.runs
-        kept = self._rows(t.c.n, t.c.steps, t.c.learned, t.c.tools, t.c.body, id=run.id).one_or_none()
+        kept = self._rows(t.c.n, t.c.steps, t.c.learned, t.c.tools, t.c.body, t.c.arrived, id=run.id).one_or_none()
         asked = ""
         if kept is not None:
             earlier = codec.run_from_json(kept.body, scope=self._scope)
@@ -282,8 +283,10 @@ class SqlWriting(SqlReading):
             arrived = int(self._connection.execute(select(func.max(t.c.arrived)).where(self._mine(t))).scalar() or 0) + 1
             row = self._insert(t, {"id": run.id, "arrived": arrived, **values}).inserted_primary_key[0]
         else:
-            row = kept.n
+            row, arrived = kept.n, int(kept.arrived)
             self._update(t, {"id": run.id}, values)
+        if run.outcome.expected or (kept is not None and earlier.outcome.expected):
+            keep_label(self._connection, self._wall, run, arrived)
         if kept is None or run.task.text != asked:
             self._dialect.put_task(self._connection, row, self._scope_row, run.task.text)
             self._search_by_task_of(run.id)

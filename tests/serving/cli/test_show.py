@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,3 +100,59 @@ def test_an_empty_playbook_says_what_to_do(cli: Cli, folder: Path) -> None:
 def test_bytes_that_are_no_text_name_no_lesson(cli: Cli) -> None:
     answer = cli("show", "\udcff")
     assert (answer.code, "fault in Tenure" in answer.err) == (2, False)
+
+
+def labelled(number: int, sort: str, answer: str) -> dict[str, object]:
+    outcome = {"success": True, "signal": "label", "expected": answer}
+    asked = f"country=DE, sort={sort}"
+    steps = [{"kind": "message", "role": "user", "content": asked}]
+    return {"id": f"case-{number}", "task": {"text": asked}, "steps": steps, "outcome": outcome}
+
+
+@pytest.fixture
+def graded(cli: Cli, folder: Path) -> str:
+    """A playbook whose one lesson was graded on four labelled cases; the lesson's id."""
+    lesson = {"op": "ADD", "id": "tax-00001", "section": "tax codes", "text": "Use the tax code V7", "applies_when": "sort=books"}
+    assert cli("apply", write_operations(folder, lesson)).code == 0
+    answers = (("books", "V7"), ("wine", "V19"), ("books", "V7"), ("books", "V7"), ("books", "V19"))
+    lines = [json.dumps(labelled(number, *one)) for number, one in enumerate(answers)]
+    (folder / "cases.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert cli("learn", "cases.jsonl").code == 0
+    return "tax-00001"
+
+
+def test_what_kept_cases_say_of_a_lesson_stands_apart_from_its_counts(cli: Cli, graded: str, golden: Callable[[str, str], None]) -> None:
+    golden("cli/show-graded.txt", cli("show", graded).steady)
+
+
+def test_json_has_the_grades_case_by_case_in_show_blame_and_context(cli: Cli, graded: str) -> None:
+    found = cli("show", graded, "--json").json
+    grades = found["grades"]
+    assert (grades["would_have_been_right"], grades["would_have_been_wrong"]) == (3, 1)
+    assert [(one["run"], one["right"]) for one in grades["cases"]] == [
+        ("case-0", True),
+        ("case-2", True),
+        ("case-3", True),
+        ("case-4", False),
+    ]
+    assert 0 < grades["right_at_present"] < 1
+    assert 0 < grades["label_noise"] < 0.5
+    assert found["lessons"][0]["tallies"]["helpful"] == 0
+    assert cli("blame", graded, "--json").json["grades"] == grades
+    assert "would have been right in 3 kept cases, would have been wrong in 1" in " ".join(cli("blame", graded).out.split())
+    (why,) = cli("context", "country=DE, sort=books", "--json").json["why"]
+    assert (why["would_have_been_right"], why["would_have_been_wrong"]) == (3, 1)
+    assert "would have been right 3, wrong 1" in " ".join(cli("context", "country=DE, sort=books", "--explain").out.split())
+
+
+def test_a_lesson_without_grades_says_so_in_json_and_nothing_to_a_person(cli: Cli, playbook: None) -> None:
+    grades = cli("show", "inv-00001", "--json").json["grades"]
+    nothing: dict[str, object] = {
+        "would_have_been_right": 0,
+        "would_have_been_wrong": 0,
+        "right_at_present": None,
+        "label_noise": None,
+        "cases": [],
+    }
+    assert grades == nothing
+    assert "replay" not in cli("show", "inv-00001").out

@@ -148,6 +148,7 @@ def blame(
     from tenure.learning.history import blame as touched
     from tenure.learning.history import find_lesson
     from tenure.serving.cli.authorship import text_by_version
+    from tenure.serving.cli.grades import grades_json, grades_told
 
     terminal = request.terminal
     with request.reading() as book, book.store.reading(book.scope) as reading:
@@ -155,7 +156,8 @@ def blame(
         if table is not None:
             return figures.show_blame(request, reading, table, _touch)
         lesson = find_lesson(reading, id)
-        found = touched(reading, lesson.id)
+        found, grades = touched(reading, lesson.id), grades_json(reading, lesson.id)
+        graded = grades_told(reading.beliefs([lesson.id]).get(lesson.id), reading.grades([lesson.id]))
     words = text_by_version(lesson.text, found)
     if request.as_json:
         from tenure.serving.wire import blame_json, lesson_json
@@ -165,6 +167,7 @@ def blame(
                 "lesson": lesson_json(lesson),
                 "words": [{"text": text, "version": version} for text, version in words],
                 "deltas": [blame_json(one) for one in found],
+                "grades": grades,
                 "scope": book.scope,
             }
         )
@@ -179,6 +182,8 @@ def blame(
     terminal.table([*columns, Column(title=f"text of {lesson.id}", wraps=True)], rows)
     terminal.text("\n")
     terminal.table([*columns, Column(title="what it did", wraps=True)], [_touch(one) for one in found])
+    if graded:
+        terminal.text(f"\nBy replay: {graded}.")
     terminal.say(f"Where it comes from: {request.command(f'show {lesson.id}')}")
     return OK
 

@@ -192,6 +192,7 @@ def _show_one(request: Request, reading: Reading, named: str, at: datetime) -> i
     from tenure.learning.observing import observations
     from tenure.playbook.evidence import track_record
     from tenure.playbook.shelf_life import ageing
+    from tenure.serving.cli.grades import grades_json, grades_told
     from tenure.settings import read_settings
 
     lesson = find_lesson(reading, named)
@@ -201,12 +202,14 @@ def _show_one(request: Request, reading: Reading, named: str, at: datetime) -> i
         from tenure.serving.wire import lessons_json, track_record_json
 
         said = {"lessons": lessons_json([lesson]), "scope": reading.scope, "track_record": track_record_json(record)}
-        request.terminal.document(said | {"holdout": holdouts.trial_json(trial) if trial is not None else None, "shelf_life": asdict(age)})
+        tried = holdouts.trial_json(trial) if trial is not None else None
+        request.terminal.document(said | {"grades": grades_json(reading, lesson.id), "holdout": tried, "shelf_life": asdict(age)})
         return OK
     from tenure.serving.cli.tables import lesson_page
 
     runs = list(dict.fromkeys(place.run for place in lesson.evidence))
-    more = [("hold-outs", holdouts.trial_told(trial))] if trial is not None else []
+    more = [("by replay", grades_told(reading.beliefs([lesson.id]).get(lesson.id), reading.grades([lesson.id])))]
+    more += [("hold-outs", holdouts.trial_told(trial))] if trial is not None else []
     more.append(("shelf life", age.said))
     lesson_page(request.terminal, lesson, [(run, reading.run(run)) for run in runs], record, more)
     request.terminal.say(f"\nWho wrote it, and when: {request.command(f'blame {lesson.id}')}")

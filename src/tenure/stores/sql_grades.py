@@ -1,0 +1,158 @@
+"""Labelled cases and grades of a scope in a SQL database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, select
+
+from tenure.playbook.graded import Labelled
+from tenure.playbook.grading import Belief, Grade
+from tenure.playbook.run import Run
+from tenure.stores import rows
+from tenure.stores.growth import label_counts
+from tenure.stores.prepared import fetch_among, put
+
+_AT_ONCE = 500
+
+_GRADE = ("lesson_id", "run_id", "is_right", "place", "reliability", "source", "wording")
+
+
+class SqlGrades:
+    """The part of a look at a scope that concerns grades (see `graded.Grades`)."""
+
+    _connection: Connection
+    _wall: Mapping[str, str]
+
+    def place_of(self, run_id: str) -> int | None:
+        """The place of a kept run in the order of arrival, from 1."""
+        t = rows.runs
+        found = self._connection.execute(select(t.c.arrived).where(_mine(t, self._wall), t.c.id == run_id)).scalar()
+        return None if found is None else int(found)
+
+    def labelled(self, *, after: int = 0, limit: int) -> Sequence[Labelled]:
+        """The newest kept cases with a label that came after a place, oldest first."""
+        t = rows.labels
+        wanted = select(t.c.run_id, t.c.place, t.c.text, t.c.answer, t.c.counts).where(_mine(t, self._wall), t.c.place > after)
+        found = self._connection.execute(wanted.order_by(t.c.place.desc()).limit(limit)).all()
+        return [
+            Labelled(run=run, place=place, text=text, answer=answer, counts=bool(counts))
+            for run, place, text, answer, counts in found[::-1]
+        ]
+
+    def grades(self, lessons: Collection[str]) -> Sequence[Grade]:
+        """All grades of lessons, in the order of their cases."""
+        t = rows.grades
+        found: list[Grade] = []
+        for some in _portions(lessons):
+            for lesson, run, right, place, reliability, source, wording in fetch_among(
+                self._connection, tuple(t.c[name] for name in _GRADE), self._wall, "lesson_id", some
+            ):
+                found.append(
+                    Grade(
+                        lesson=lesson,
+                        run=run,
+                        right=bool(right),
+                        place=place,
+                        reliability=float(reliability),
+                        source=source,
+                        wording=wording,
+                    )
+                )
+        return sorted(found, key=lambda grade: (grade.place, grade.run, grade.lesson))
+
+    def beliefs(self, lessons: Collection[str]) -> Mapping[str, Belief]:
+        """What the grades of lessons amount to, by lesson id."""
+        t = rows.beliefs
+        found: dict[str, Belief] = {}
+        for some in _portions(lessons):
+            for lesson, value, right, wrong in fetch_among(
+                self._connection, (t.c.lesson_id, t.c.value, t.c.times_right, t.c.times_wrong), self._wall, "lesson_id", some
+            ):
+                found[lesson] = Belief(value=float(value), right=right, wrong=wrong)
+        return dict(sorted(found.items()))
+
+    def noise(self) -> Sequence[float]:
+        """What all grades of the scope say of its labels."""
+        body = self._connection.execute(select(rows.noise.c.body).where(_mine(rows.noise, self._wall))).scalar()
+        return () if body is None else tuple(json.loads(body))
+
+
+class SqlGrading:
+    """The part of a transaction that concerns grades (see `ports.Writing`)."""
+
+    _connection: Connection
+    _wall: Mapping[str, str]
+
+    def put_grades(self, grades: Sequence[Grade]) -> None:
+        """Keep grades of lessons; one of the same lesson and case is replaced."""
+        t = rows.grades
+        newest = {(grade.lesson, grade.run): grade for grade in grades}
+        for grade in newest.values():
+            self._connection.execute(delete(t).where(_mine(t, self._wall), t.c.lesson_id == grade.lesson, t.c.run_id == grade.run))
+        put(
+            self._connection,
+            t,
+            [
+                {
+                    **self._wall,
+                    "lesson_id": grade.lesson,
+                    "run_id": grade.run,
+                    "is_right": grade.right,
+                    "place": grade.place,
+                    "reliability": repr(float(grade.reliability)),
+                    "source": grade.source,
+                    "wording": grade.wording,
+                }
+                for grade in newest.values()
+            ],
+        )
+
+    def drop_grades(self, *, lessons: Collection[str] = (), runs: Collection[str] = ()) -> None:
+        """Remove the grades of lessons, with what they amount to, and those by runs."""
+        for name, ids in (("lesson_id", lessons), ("run_id", runs)):
+            for some in _portions(ids):
+                t = rows.grades
+                self._connection.execute(delete(t).where(_mine(t, self._wall), t.c[name].in_(some)))
+        for some in _portions(lessons):
+            self._connection.execute(delete(rows.beliefs).where(_mine(rows.beliefs, self._wall), rows.beliefs.c.lesson_id.in_(some)))
+
+    def put_beliefs(self, beliefs: Mapping[str, Belief]) -> None:
+        """Keep what the grades of lessons amount to, by lesson id."""
+        t = rows.beliefs
+        for some in _portions(beliefs):
+            self._connection.execute(delete(t).where(_mine(t, self._wall), t.c.lesson_id.in_(some)))
+        put(
+            self._connection,
+            t,
+            [
+                {**self._wall, "lesson_id": one, "value": repr(float(said.value)), "times_right": said.right, "times_wrong": said.wrong}
+                for one, said in sorted(beliefs.items())
+            ],
+        )
+
+    def keep_noise(self, evidence: Sequence[float]) -> None:
+        """Keep what all grades of the scope say of its labels."""
+        self._connection.execute(delete(rows.noise).where(_mine(rows.noise, self._wall)))
+        if evidence:
+            put(self._connection, rows.noise, [{**self._wall, "body": json.dumps([float(one) for one in evidence])}])
+
+
+def keep_label(connection: Connection, wall: Mapping[str, str], run: Run, place: int) -> None:
+    """Keep the label of a run beside it, or let go of the one it had."""
+    t = rows.labels
+    connection.execute(delete(t).where(_mine(t, wall), t.c.run_id == run.id))
+    if run.outcome.expected:
+        row = {"run_id": run.id, "place": place, "text": run.task.text, "answer": run.outcome.expected, "counts": label_counts(run)}
+        put(connection, t, [{**wall, **row}])
+
+
+def _mine(table: Any, wall: Mapping[str, str]) -> Any:
+    return and_(*(table.c[name] == value for name, value in wall.items()))
+
+
+def _portions(ids: Collection[str]) -> list[list[str]]:
+    ordered = sorted(set(ids))
+    return [ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE)]
