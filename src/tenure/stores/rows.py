@@ -26,6 +26,7 @@ installation = Table(
     metadata,
     Column("writer", Text, primary_key=True),  # stands for this database in every chain it writes
     Column("created", Text, nullable=False),
+    Column("unscrubbed", Text, nullable=False, server_default=""),  # since when forgotten texts may still stand in free pages
 )
 
 scopes = Table(
@@ -35,6 +36,7 @@ scopes = Table(
     Column("tenant", Text, nullable=False),
     Column("scope", Text, nullable=False),
     Column("version", Integer, nullable=False, server_default="0"),
+    Column("cases", Integer, nullable=False, server_default="0"),  # kept runs that were not revoked
     UniqueConstraint("tenant", "scope"),
 )
 
@@ -97,6 +99,7 @@ ledger = _scoped(
     Column("previous", Text, nullable=False),
     Column("digest", Text, nullable=False),
     Column("recorded", Text, nullable=False),
+    Column("effective", Boolean, nullable=False, server_default="1"),  # false for tombstones and for what they left empty
     PrimaryKeyConstraint("tenant", "scope", "version"),
     UniqueConstraint("tenant", "scope", "delta_id"),
     UniqueConstraint("tenant", "scope", "delta_key"),
@@ -137,9 +140,12 @@ runs = Table(
     Column("learned", Integer),  # steps learned from; none if the run is only kept
     Column("tools", Text, nullable=False),  # names of the tools it called, JSON
     Column("body", Text, nullable=False),
+    Column("origin", Text, nullable=False, server_default=""),  # name of who reported it
+    Column("revoked", Boolean, nullable=False, server_default="0"),
     UniqueConstraint("tenant", "scope", "id"),
     Index(None, "tenant", "scope", "task_key"),
     Index(None, "tenant", "scope", "arrived"),
+    Index(None, "tenant", "scope", "origin"),
 )
 
 steps = _scoped(
@@ -164,6 +170,14 @@ exposures = _scoped(
     Column("role", Text, nullable=False),  # shown, withheld or cited
     PrimaryKeyConstraint("tenant", "scope", "run_id", "lesson_id", "role"),
     Index(None, "tenant", "scope", "lesson_id"),
+)
+
+forgotten_runs = _scoped(
+    "forgotten_runs",
+    Column("digest", Text, nullable=False),  # of salt and run id: whether a run was forgotten can be told, which were cannot
+    Column("salt", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "digest"),
 )
 
 held = _scoped(
