@@ -381,7 +381,7 @@ def filled(store: Store, scope: str, ledger: list[Delta]) -> None:
             work.admit(delta)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ledgers(), WANTED, WANTED)
 def test_all_stores_forget_alike_and_read_as_their_ledgers_say(ledger: list[Delta], first: Wanted, second: Wanted) -> None:
     scope, found = fresh_scope(), []
@@ -398,14 +398,14 @@ def test_all_stores_forget_alike_and_read_as_their_ledgers_say(ledger: list[Delt
             assert_sound(look)
             found.append((told, dumps(look.playbook()), [plain(entry.delta) for entry in look.ledger()], look.run_ids(), look.counts()))
             said = repr(found[-1][2])
-            for wanted in (first, second):
+            for wanted in (one for one, report in zip((first, second), told, strict=True) if not isinstance(report, str)):
                 assert not wanted.subjects or "Dana" not in said
                 assert not (wanted.origins == ("mallory",)) or "mallory" not in said
                 assert not any(f"'{one}'" in said or f":{one}:" in said or f"run {one}" in said for one in wanted.runs)
     assert found[0] == found[1]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ledgers())
 def test_all_stores_revoke_alike_and_lifting_it_or_going_back_brings_all_back(ledger: list[Delta]) -> None:
     scope, found = fresh_scope(), []

@@ -86,9 +86,9 @@ class SqlForgetting(SqlReading):
             for table in (rows.observations, rows.aggregates, rows.sums):
                 self._connection.execute(delete(table).where(self._mine(table)))
             held = part.playbook.observations
-            sql_observations.put_noted(
-                self._connection, self._wall, Noted(observations=dict(held.by_id.items()), shown=dict(held.shown.items()))
-            )
+            noted = Noted(observations=dict(held.by_id.items()), shown=dict(held.shown.items()))
+            if noted.observations or noted.shown:
+                sql_observations.put_noted(self._connection, self._wall, noted)
         self._mark_unscrubbed()
         return self._append(tombstone, amends=amends, effective=False)
 
