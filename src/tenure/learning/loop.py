@@ -18,6 +18,7 @@ from tenure.learning.revising import Revising, confirm, find_tested, revise_test
 from tenure.learning.revoking import is_revoked
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due, renew_prompt
+from tenure.learning.voting import support_left, votes_left
 from tenure.playbook.credit import credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally, Update
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
@@ -257,10 +258,11 @@ class Learner:
         for failed in (*thought.failed, *thought.revising.failed):
             work.keep_failed_reply(failed)
         problems = (*thought.problems, *thought.revising.problems)
-        counts = credit(run, tags=thought.tags, seen_again=_seen_again(run, used))
+        counts = votes_left(work, run, credit(run, tags=thought.tags, seen_again=_seen_again(run, used)))
         admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run")))
         delta_id = self._ids.next(work.newest_delta_id())
         joined = join_known(work, admission.passed, delta=delta_id, run=run.id)
+        joined = replace(joined, operations=support_left(work, run, joined.operations, delta=delta_id))
         said = [operation for place, operation in enumerate(joined.operations) if place in joined.told and isinstance(operation, Tally)]
         support = [op for op in joined.operations if isinstance(op, Tally)]
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
