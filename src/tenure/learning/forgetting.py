@@ -24,6 +24,19 @@ from tenure.playbook.run import Origin, Run
 from tenure.playbook.subject import LEAST, Subject, through_texts
 from tenure.ports import FailedReply, HeldChange, IdSource, LedgerEntry, Reading, Scrubbed, Writing
 
+_SINGULAR = {
+    "runs": "run",
+    "runs cleaned": "run cleaned",
+    "lessons": "lesson",
+    "lessons weakened": "lesson weakened",
+    "lessons cleaned": "lesson cleaned",
+    "observations": "observation",
+    "held changes": "held change",
+    "failed replies": "failed reply",
+    "settings": "setting",
+    "deltas": "delta",
+}
+
 STATES = ("open", "approved", "rejected")
 
 
@@ -158,10 +171,14 @@ def plan_forgetting(reading: Reading, wanted: Wanted) -> Plan:
     holding: list[LedgerEntry] = []
     cleaned: list[Run] = []
     runs = set(_known(reading, wanted.runs))
-    every = {*reading.origins(), *(one.origin for one in reading.observations())} if wanted.origins else set[str]()
-    origins = frozenset(name for name in every if any(names_origin(name, asked) for asked in wanted.origins))
-    runs.update(reading.runs_from(origins) if origins else ())
-    holding += reading.ledger_naming(origins) if origins else ()
+    origins = frozenset[str]()
+    if wanted.origins:
+        written = reading.ledger_holding(lambda text: any(asked.strip() in text for asked in wanted.origins))
+        every = {*reading.origins(), *(one.origin for one in reading.observations())}
+        every.update(getattr(op, "origin", "") for entry in written for op in entry.delta.operations)
+        origins = frozenset(name for name in every if any(names_origin(name, asked) for asked in wanted.origins))
+        runs.update(reading.runs_from(origins))
+        holding += [entry for entry in written if any(getattr(op, "origin", "") in origins for op in entry.delta.operations)]
     if subjects:
         holding += reading.ledger_holding(named.names)
         runs.update(
@@ -230,7 +247,9 @@ def forget(work: Writing, wanted: Wanted, *, ids: IdSource, at: datetime, author
     told = plan.told
     if told.nothing:
         return told
-    note = f"forgot by {told.kind}: " + ", ".join(f"{count} {name}" for name, count in told.counts.items())
+    note = f"forgot by {told.kind}: " + ", ".join(
+        f"{count:,} {_SINGULAR.get(name, name) if count == 1 else name}" for name, count in told.counts.items()
+    )
     tombstone = Delta(
         ids.next(work.newest_delta_id()), (), scope=work.scope, author=plan.gone.clean(author), cause="forget", at=at, note=note
     )

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 
-from tenure.learning.forgetting import Forgetting, Wanted, forget, plan_forgetting
+from tenure.learning.forgetting import Forgetting, Wanted, check, forget, plan_forgetting
 from tenure.learning.revoking import Revocation, lift, plan_revocation, revoke_origin, revoked_origins
 from tenure.ports import Clock, IdSource, Scrubbed, Store
 
@@ -61,6 +61,42 @@ class Removal(ABC):
             done = forget(work, wanted, ids=self.ids, at=self.clock.now(), author=author)
         self._let_go()
         return replace(done, scrubbed=self.store.scrub(tell)) if done.version is not None else done
+
+    def forget_everywhere(
+        self,
+        *,
+        subjects: str | tuple[str, ...] | list[str] = (),
+        origins: str | tuple[str, ...] | list[str] = (),
+        dry_run: bool = False,
+        author: str = "person:api",
+        tell: Callable[[str], None] | None = None,
+    ) -> dict[str, Forgetting]:
+        """`forget` in every scope of this tenant; what was found, by scope. Each scope is one transaction, and the files are cleaned once.
+
+        Args:
+            subjects, origins, dry_run, author, tell: as for `forget`.
+
+        Raises:
+            UserError: nothing is named.
+        """
+        wanted = Wanted(subjects=_several(subjects), origins=_several(origins))
+        check(wanted)
+        tenant = self.scope.partition("/")[0]
+        scopes = [scope for scope in self.store.scopes() if scope.partition("/")[0] == tenant]
+        found: dict[str, Forgetting] = {}
+        for scope in scopes:
+            if dry_run:
+                with self.store.reading(scope) as reading:
+                    found[scope] = plan_forgetting(reading, wanted).told
+            else:
+                with self.store.writing(scope) as work:
+                    found[scope] = forget(work, wanted, ids=self.ids, at=self.clock.now(), author=author)
+        found = {scope: told for scope, told in found.items() if not told.nothing}
+        if dry_run or not found:
+            return found
+        self._let_go()
+        scrubbed = self.store.scrub(tell)
+        return {scope: replace(told, scrubbed=scrubbed) for scope, told in found.items()}
 
     def scrub(self, tell: Callable[[str], None] | None = None) -> Scrubbed:
         """Clean the files of what was forgotten, where another process was in the way of it."""

@@ -91,7 +91,9 @@ def revoke_origin(work: Writing, asked: str, *, ids: IdSource, at: datetime, aut
     if asked.strip() in revoked_origins(work):
         raise UserError(f"Origin '{asked}' is revoked already. To lift that: tenure revoke {asked} --lift")
     plan = plan_revocation(work, asked.strip(), reason=reason)
-    note = f"revoked origin {plan.origin}: {len(plan.runs)} runs, {len(plan.lessons)} lessons, {plan.observations} observations"
+    told = {"runs": len(plan.runs), "lessons": len(plan.lessons), "observations": plan.observations}
+    some = ", ".join(f"{count:,} {name if count != 1 else name[:-1]}" for name, count in told.items())
+    note = f"revoked origin {plan.origin}: {some}"
     version = _record(work, plan.operations, ids=ids, at=at, author=author, note=f"{note}; {reason}" if reason else note)
     work.revoke_runs(plan.runs, revoked=True)
     for held in plan.held:
@@ -117,7 +119,7 @@ def lift(work: Writing, asked: str, *, ids: IdSource, at: datetime, author: str)
     names = _names(work, asked)
     still = revoked_origins(work) - {asked}
     back = [one for name in names if not any(names_origin(name, other) for other in still) for one in work.runs_from((name,))]
-    version = _record(work, operations, ids=ids, at=at, author=author, note=f"lifted the revocation of origin {asked}: {len(back)} runs")
+    version = _record(work, operations, ids=ids, at=at, author=author, note=f"lifted the revocation of origin {asked}; runs: {len(back):,}")
     work.revoke_runs(back, revoked=False)
     _log(work, {asked: False}, version)
     renew_prompt(work, "a revocation was lifted")
@@ -191,6 +193,14 @@ def revocations_of(reading: Reading, runs: Collection[str]) -> list[LedgerEntry]
         if own & revoked:
             found += _revocations(reading, asked)
     return found
+
+
+def revocations_under(reading: Reading, origins: Collection[str]) -> list[LedgerEntry]:
+    """The deltas that revoked one of these origins or one below it, or lifted that."""
+    events = _events(reading.setting(SETTING))
+    versions = {version for version, name, _ in events if any(names_origin(name, asked) for asked in origins)}
+    found = [entry for version in sorted(versions) for entry in reading.ledger(after=version - 1, until=version)]
+    return [entry for entry in found if entry.delta.cause == "revoke"]
 
 
 def _names(reading: Reading, asked: str) -> list[str]:
