@@ -309,6 +309,10 @@ class Traces(Protocol):
         """Ids of kept runs with a text of a kind, revoked ones too, oldest first. Cost follows all that is kept."""
         ...
 
+    def runs_before(self, moment: str) -> Sequence[str]:
+        """Ids of kept runs that ended, or began, before a moment (ISO 8601), revoked ones too, oldest first; of others it is not known."""
+        ...
+
     def settings_kept(self) -> Mapping[str, str]:
         """All that is set for the scope, by name."""
         ...

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tenure.learning.forgetting import Forgetting, Wanted, check, forget, plan_forgetting
+from tenure.learning.retention import Retention, is_set, plan_retention, retain
 from tenure.learning.revoking import Revocation, lift, plan_revocation, revoke_origin, revoked_origins
 from tenure.ports import Clock, IdSource, Scrubbed, Store
+from tenure.settings import read_settings
 
 
 class Removal(ABC):
@@ -106,6 +108,27 @@ class Removal(ABC):
         """Let a forgotten run be kept and learned if it comes back; whether it had been forgotten."""
         with self.store.writing(self.scope) as work:
             return work.allow_again(run)
+
+    def retain(self, *, dry_run: bool = False, author: str = "person:api") -> Retention:
+        """Take out what is older than this scope keeps it (settings `retention.*`); by default that is nothing. Refine does it once a day.
+
+        Args:
+            dry_run: only say what would go.
+            author: who asked for it.
+        """
+        at = self.clock.now()
+        if dry_run:
+            with self.store.reading(self.scope) as reading:
+                return plan_retention(reading, read_settings(reading.setting), at=at)
+        with self.store.writing(self.scope) as work:
+            settings = read_settings(work.setting)
+            if not is_set(settings):
+                return Retention()
+            done = retain(work, settings, ids=self.ids, at=at, author=author)
+        if done.version is not None:
+            self._let_go()
+            self.store.scrub()
+        return done
 
     def revoke_origin(self, origin: str, *, reason: str = "", dry_run: bool = False, author: str = "person:api") -> Revocation:
         """Take out of use, at once, what rests on an origin alone: lessons, runs, numbers and counts.

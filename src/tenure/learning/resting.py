@@ -56,7 +56,7 @@ def find_resting(
     """
     entries = {entry.version: entry for entry in (*holding, *reading.ledger_naming(gone.runs))}
     alone = _alone(reading, gone, entries.values(), gone.runs.union(discounted))
-    dead = _with_names(reading, {*alone, *named})
+    dead = _with_names(reading, {*alone, *named}, gone)
     seen = set(gone.observations)
     for entry in entries.values():
         ids = observation_ids(entry.delta)
@@ -150,14 +150,14 @@ def _resting_on_others(reading: Reading, candidates: Collection[str], worthless:
     return found
 
 
-def _with_names(reading: Reading, keys: Collection[str]) -> set[str]:
-    """Records with the names they were imported under, and names with all that claims them."""
+def _with_names(reading: Reading, keys: Collection[str], gone: Gone) -> set[str]:
+    """Records with the names they were imported under, and names with what holds them."""
     found = set(keys)
     for key in keys:
         record = reading.record(key)
         if record is None:
             continue
-        found.update(claim.key for claim in record.claims)
+        found.update(claim.key for claim in record.claims if gone.names(key) or is_held_by(reading, claim.key, key))
         name = record.admission.name if record.admission is not None else ""
         owner = reading.record(name) if name else None
         if owner is not None and owner.admission is None and all(claim.key in found for claim in owner.claims):
@@ -178,7 +178,9 @@ def lessons_naming(entries: Sequence[LedgerEntry], gone: Gone) -> set[str]:
                 if op.text is not None and gone.names(op.text):
                     found.add(op.into)
                 continue
-            said = (op.id or "", getattr(op, "text", None) or "", getattr(op, "section", ""))
-            if any(map(gone.names, said)):
-                found.update(filter(None, (made.get(place, ""), op.id or "")))
-    return found
+            if op.id and gone.names(op.id):
+                found.add(op.id)
+            if any(map(gone.names, (getattr(op, "text", None) or "", getattr(op, "section", "")))):
+                # An import that did not get the name it came with is another lesson than the one that holds it.
+                found.add(made.get(place, "") if isinstance(op, Add) else op.id)
+    return {one for one in found if one}

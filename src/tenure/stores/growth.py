@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from tenure.playbook.run import Outcome, Run, Task
 
@@ -44,6 +45,15 @@ def tools_called(run: Run) -> frozenset[str]:
 def finished(run: Run) -> bool:
     """Whether a run is over: it has an end or a known outcome."""
     return bool(run.ended) or run.outcome.known
+
+
+def is_before(at: str, limit: datetime) -> bool:
+    """Whether a moment is known and lies before another; without a zone it is taken as UTC."""
+    try:
+        found = datetime.fromisoformat(at)
+    except ValueError:
+        return False
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)) < limit
 
 
 def _outcome(kept: Outcome, again: Outcome) -> Outcome:

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from rpds import HashTrieMap
@@ -16,12 +17,13 @@ from tenure.governance.ledger import payload_digest
 from tenure.playbook.apply import apply
 from tenure.playbook.delta import Delta
 from tenure.playbook.lessons import Lesson
-from tenure.playbook.removal import run_of, touched
+from tenure.playbook.removal import Gone, run_of, touched, without
 from tenure.playbook.run import Run, vote_of
 from tenure.playbook.state import Playbook
 from tenure.ports import HeldChange, LedgerEntry
 from tenure.stores.codec import delta_to_json, run_to_json, step_to_json
 from tenure.stores.contents import Contents
+from tenure.stores.growth import is_before
 
 
 class TracesInMemory:
@@ -70,6 +72,12 @@ class TracesInMemory:
         """Ids of kept runs with a text of a kind, oldest first."""
         return [kept.run.id for kept in self._now.by_arrival(newest_first=False) if any(map(stands_in, _texts(kept.run)))]
 
+    def runs_before(self, moment: str) -> Sequence[str]:
+        """Ids of kept runs that ended, or began, before a moment, oldest first."""
+        limit = datetime.fromisoformat(moment)
+        every = (kept.run for kept in self._now.by_arrival(newest_first=False))
+        return [run.id for run in every if is_before(run.ended or run.started, limit)]
+
     def settings_kept(self) -> Mapping[str, str]:
         """All settings of the scope, by name."""
         return dict(sorted(self._now.settings.items()))
@@ -100,8 +108,6 @@ class ForgettingInMemory(TracesInMemory):
 
     def empty(self, tombstone: Delta) -> int:
         """Take everything out of the scope but the links of its ledger, and set a tombstone."""
-        from tenure.playbook.removal import Gone, without
-
         self._write_anew({entry.version: without(entry.delta, Gone(everything=True)) for entry in self._entries()})
         now = self._now
         self._now = Contents(ledger=now.ledger, versions=now.versions, newest_delta=now.newest_delta, amended=now.amended)

@@ -74,14 +74,15 @@ class SqlForgetting(SqlReading):
         observed = any(isinstance(op, Observe | Revoke) for entry in old for op in entry.delta.operations)
         versions = self._versions_naming(whole) | set(changed)
         versions |= self._versions_naming(("OBSERVE", "REVOKE")) if observed else set()
-        before = self._roots_around(whole)
+        near = self._near(whole)
+        before = self._roots_of(near)
         amends = self._write_anew(changed)
         part = fold_part((entry.delta for entry in self._entries(versions)), whole, observed=observed)
         t = rows.ledger
         for version, delta in changed.items():
             self._connection.execute(update(t).where(self._mine(t, version=version)).values(effective=delta.id in part.effective))
         self._replace_records(whole, {key: part.playbook.records[key] for key in whole if key in part.playbook.records})
-        self._reread(before | self._roots_around(whole))
+        self._reread(before | self._roots_of(near | self._near(whole)))
         if observed:
             for table in (rows.observations, rows.aggregates, rows.sums):
                 self._connection.execute(delete(table).where(self._mine(table)))
@@ -149,8 +150,8 @@ class SqlForgetting(SqlReading):
         self._pointing.clear()
         self._settings = None
 
-    def _roots_around(self, keys: Iterable[str]) -> set[str]:
-        """Lessons that these records belong to, and those that equal texts and pointers connect with them."""
+    def _near(self, keys: Collection[str]) -> set[str]:
+        """These records, and those that equal texts and pointers connect with them."""
         self._look_ahead(keys, ())
         near: set[str] = set()
         for key in keys:
@@ -161,7 +162,10 @@ class SqlForgetting(SqlReading):
                 if record.admission is not None:
                     near.update(member.key for member in self.group(record.admission.group))
                     near.update(filter(None, (record.admission.name,)))
-        return {root_of(self, key) for key in near if self.record(key) is not None}
+        return near
+
+    def _roots_of(self, keys: Iterable[str]) -> set[str]:
+        return {root_of(self, key) for key in keys if self.record(key) is not None}
 
     def _reread(self, ids: Collection[str]) -> None:
         """Write the rows of lessons anew, from their records."""

@@ -7,6 +7,7 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, func, or_, select
@@ -14,6 +15,7 @@ from sqlalchemy import Connection, func, or_, select
 from tenure.playbook.run import vote_of
 from tenure.ports import LedgerEntry
 from tenure.stores import rows
+from tenure.stores.growth import is_before
 
 _AT_ONCE = 500
 _FEW = 12
@@ -132,6 +134,14 @@ class SqlRemoval:
             wanted = select(t.c.arrived, t.c.id).where(self._mine(t), t.c.id.in_(some))
             arrived += [(place, one) for place, one in self._connection.execute(wanted)]
         return [one for _, one in sorted(arrived)]
+
+    def runs_before(self, moment: str) -> Sequence[str]:
+        """Ids of kept runs that ended, or began, before a moment, oldest first. Cost follows the number of runs."""
+        t = rows.runs
+        limit = datetime.fromisoformat(moment)
+        found = self._connection.execute(select(t.c.id, t.c.body).where(self._mine(t)).order_by(t.c.arrived))
+        dated = ((one, json.loads(body)) for one, body in found)
+        return [one for one, body in dated if is_before(body.get("ended") or body.get("started") or "", limit)]
 
     def settings_kept(self) -> Mapping[str, str]:
         """All settings of the scope, by name."""
