@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -274,7 +274,72 @@ class CaseHit:
     identifiers: tuple[str, ...] = ()
 
 
-class Reading(Figures, Draws, Grades, Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scrubbed:
+    """What `Store.scrub` reached.
+
+    Attributes:
+        done: whether nothing that was taken out is left in the store's own files.
+        reason: why it is not done, in a sentence; empty if it is.
+        elsewhere: files beside the database that may hold what was taken out and were left as they are: copies that were set aside.
+    """
+
+    done: bool
+    reason: str = ""
+    elsewhere: tuple[str, ...] = ()
+
+
+class Traces(Protocol):
+    """What runs, origins and subjects have left in a scope, for those who take it out."""
+
+    def forgotten_at(self, run_id: str) -> str:
+        """When a run was forgotten, ISO 8601; empty if it was not."""
+        ...
+
+    def origins(self) -> Mapping[str, int]:
+        """Names of the origins of kept runs, sorted, with the number of runs, revoked ones too."""
+        ...
+
+    def runs_from(self, origins: Collection[str]) -> Sequence[str]:
+        """Ids of kept runs of origins with exactly these names, revoked ones too, oldest first."""
+        ...
+
+    def revoked_runs(self) -> Sequence[str]:
+        """Ids of kept runs that are revoked, oldest first. No other method but `run` and those here tells of them."""
+        ...
+
+    def spoken_on(self, vote: str, lessons: Collection[str], *, but: str) -> frozenset[str]:
+        """Which lessons an untrusted origin has spoken on: a run of it was shown or cited them, or gave rise to them.
+
+        Args:
+            vote: of the origin (see `Origin.vote`).
+            lessons: ids to look for.
+            but: id of a run that is left out.
+        """
+        ...
+
+    def ledger_naming(self, ids: Collection[str]) -> Sequence[LedgerEntry]:
+        """Deltas that name or make any of these (lessons, runs, observations), oldest first; there may be others among them."""
+        ...
+
+    def ledger_holding(self, stands_in: Callable[[str], bool]) -> Sequence[LedgerEntry]:
+        """Deltas with a text of a kind, oldest first. Cost follows the ledger."""
+        ...
+
+    def runs_holding(self, stands_in: Callable[[str], bool]) -> Sequence[str]:
+        """Ids of kept runs with a text of a kind, revoked ones too, oldest first. Cost follows all that is kept."""
+        ...
+
+    def runs_before(self, moment: str) -> Sequence[str]:
+        """Ids of kept runs that ended, or began, before a moment (ISO 8601), revoked ones too, oldest first; of others it is not known."""
+        ...
+
+    def settings_kept(self) -> Mapping[str, str]:
+        """All that is set for the scope, by name."""
+        ...
+
+
+class Reading(Figures, Draws, Grades, Traces, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property
@@ -446,7 +511,59 @@ class Reading(Figures, Draws, Grades, Protocol):
         ...
 
 
-class Writing(Reading, Protocol):
+class Forgetting(Protocol):
+    """What takes things out of a scope. What is taken out is nowhere once the store was scrubbed (see `Store.scrub`)."""
+
+    def rewrite(self, changed: Mapping[int, Delta], tombstone: Delta) -> int:
+        """Put other deltas in the place of some: the scope then reads as if those had been admitted. The chain still verifies.
+
+        Args:
+            changed: by arrival number; ids stay.
+            tombstone: a delta without operations that says who did it and how much, but not what went.
+
+        Returns:
+            The tombstone's arrival number.
+        """
+        ...
+
+    def empty(self, tombstone: Delta) -> int:
+        """Take out all that the scope holds but the links of its chain, which hold nothing then; the tombstone's arrival number."""
+        ...
+
+    def drop_runs(self, ids: Collection[str]) -> int:
+        """Take kept runs out, with all that was kept of them; how many there were."""
+        ...
+
+    def replace_run(self, run: Run) -> None:
+        """Put a run in the place of the kept one with its id, as it is: nothing of the kept one stays."""
+        ...
+
+    def revoke_runs(self, ids: Collection[str], *, revoked: bool) -> int:
+        """Have kept runs no longer recalled, compared or learned from, or again; how many changed."""
+        ...
+
+    def remember_forgotten(self, runs: Collection[str], at: str) -> None:
+        """Know these runs again if they come back, without keeping which they were."""
+        ...
+
+    def allow_again(self, run_id: str) -> bool:
+        """Let a forgotten run be kept and learned again if it comes back; whether it had been forgotten."""
+        ...
+
+    def drop_held(self, ids: Collection[str]) -> int:
+        """Take held changes out, whatever their state; how many there were."""
+        ...
+
+    def replace_held(self, change: HeldChange) -> None:
+        """Put a held change in the place of the one with its id."""
+        ...
+
+    def drop_cores(self) -> None:
+        """Take out the cores that were shown in contexts."""
+        ...
+
+
+class Writing(Reading, Forgetting, Protocol):
     """A transaction on one scope. Nothing is kept unless it ends without an error."""
 
     def admit(self, delta: Delta) -> Admitted:
@@ -541,6 +658,16 @@ class Store(Protocol):
 
     def add_spending(self, scope: str, day: str, usage: Usage) -> None:
         """Add to what model calls for a scope used on a day; durable on return."""
+        ...
+
+    def scrub(self, tell: Callable[[str], None] | None = None) -> Scrubbed:
+        """Leave no trace of what was taken out: no byte of it in free pages, in the text index or in a log.
+
+        Cost follows the size of all scopes. What could not be done is left for the next time the store is opened.
+
+        Args:
+            tell: is told each step as it begins.
+        """
         ...
 
     def close(self) -> None:

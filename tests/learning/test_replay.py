@@ -129,12 +129,12 @@ def test_what_a_run_said_goes_with_the_run_as_if_it_had_never_been(book: Tenure)
     for number in range(6):
         book.learn(case(number, "V19" if number == 4 else "V7"))
     with book.store.writing(book.scope) as work:
-        forget_grades_by(work, ["run-004"], [one])
+        forget_grades_by(work, ["run-004"])
         left = work.grades([one])
         assert [grade.run for grade in left] == [f"run-00{number}" for number in (0, 1, 2, 3, 5)]
         assert work.beliefs([one])[one] == read_grades(left).belief_in(noise_in(work))
         assert noise_in(work).evidence == pytest.approx(read_grades(left).evidence)
-        forget_grades_by(work, [grade.run for grade in left], [one])
+        forget_grades_by(work, [grade.run for grade in left])
         assert (work.grades([one]), work.beliefs([one])) == ([], {})
         assert noise_in(work).evidence == pytest.approx(Noise().evidence)
 

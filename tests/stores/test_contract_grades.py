@@ -7,8 +7,10 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tenure.learning.replay import forget_grades_by
+from tenure.playbook.delta import Delta
 from tenure.playbook.grading import Belief, Grade
-from tenure.playbook.run import Origin, Outcome, Run, Task
+from tenure.playbook.run import Draw, Origin, Outcome, Run, Task
 from tenure.ports import Store
 from tests.stores.contract import fresh_scope, full_texts
 
@@ -120,3 +122,34 @@ def test_a_transaction_that_fails_leaves_no_grade(store: Store) -> None:
         pass
     with store.reading(scope) as look:
         assert (list(look.grades(["a-1"])), dict(look.beliefs(["a-1"])), tuple(look.noise())) == ([], {}, ())
+
+
+def test_a_revoked_case_labels_and_grades_nothing_and_a_forgotten_one_never_again(store: Store) -> None:
+    scope = fresh_scope()
+    draws = (Draw(lesson="a-1", text="digest", reason="holdout", chance=0.1, withheld=True),)
+    with store.writing(scope) as work:
+        for number in (1, 2):
+            work.keep_run(labelled(number, f"answer {number}", draws=draws), learned=True)
+        work.put_grades([Grade(lesson="a-1", run=run, right=True) for run in ("r1", "r2")])
+        assert work.graded_by(["r2", "no such"]) == ["a-1"]
+
+    def seen() -> tuple[list[str], list[int], list[str]]:
+        with store.reading(scope) as look:
+            runs = [one.run for one in look.labelled(limit=10)]
+            return runs, [one.runs for one in look.draw_counts()], [one.run for one in look.grades(["a-1"])]
+
+    assert seen() == (["r1", "r2"], [2], ["r1", "r2"])
+    with store.writing(scope) as work:
+        forget_grades_by(work, ["r2"])
+        work.revoke_runs(["r2"], revoked=True)
+    assert seen() == (["r1"], [1], ["r1"])
+    with store.writing(scope) as work:
+        work.revoke_runs(["r2"], revoked=False)
+    assert seen()[:2] == (["r1", "r2"], [2])
+    with store.writing(scope) as work:
+        forget_grades_by(work, ["r1"])
+        work.drop_runs(["r1"])
+    assert seen() == (["r2"], [1], [])
+    with store.writing(scope) as work:
+        work.empty(Delta("01J0000000000000000000000Z", (), scope=scope, author="person:x", cause="forget"))
+    assert seen() == ([], [], [])

@@ -6,10 +6,22 @@ import sqlite3
 from pathlib import Path
 
 from tenure import Add, Delta, Evidence, Retire, Run, Task
+from tenure.playbook.run import Origin
 from tenure.stores.migrations import HEAD
 from tenure.stores.sqlite import open_sqlite
 
-OLD_TEXTS = """
+BEFORE_FORGETTING = """
+DROP TABLE forgotten_runs;
+DROP INDEX ix_runs_tenant_scope_origin;
+ALTER TABLE runs DROP COLUMN origin;
+ALTER TABLE runs DROP COLUMN revoked;
+ALTER TABLE ledger DROP COLUMN effective;
+ALTER TABLE scopes DROP COLUMN cases;
+ALTER TABLE installation DROP COLUMN unscrubbed;
+"""
+
+OLD_TEXTS = f"""
+{BEFORE_FORGETTING}
 ALTER TABLE ledger_texts RENAME TO newer;
 CREATE TABLE ledger_texts (tenant TEXT NOT NULL, scope TEXT NOT NULL, digest TEXT NOT NULL, version INTEGER NOT NULL, salt TEXT NOT NULL,
     text TEXT NOT NULL, CONSTRAINT pk_ledger_texts PRIMARY KEY (tenant, scope, digest));
@@ -117,6 +129,32 @@ def test_words_and_identifiers_are_indexed_anew_from_the_rows_of_an_earlier_sche
     connection = sqlite3.connect(tmp_path / "book.db")
     assert [connection.execute(held.format(table)).fetchall() for table in ("lessons", "runs")] == rows
     connection.close()
+
+
+def test_origins_and_the_number_of_cases_are_read_off_the_runs_of_an_earlier_schema(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'book.db'}"
+    store = open_sqlite(url)
+    theirs = Origin(principal="mallory", channel="web", document="a", trusted=False)
+    for scope, count in (("local/a", 3), ("local/b", 1)):
+        with store.writing(scope) as work:
+            for number in range(count):
+                work.keep_run(Run(id=f"r{number}", task=Task(text="dunning letters"), origin=theirs if number else Origin()), learned=True)
+
+    def seen() -> list[object]:
+        found: list[object] = []
+        for scope in ("local/a", "local/b"):
+            with store.reading(scope) as look:
+                found.append((look.origins(), look.cases_like("letters", limit=9), look.run_ids(), look.playbook()))
+        return found
+
+    before = seen()
+    store.close()
+    connection = sqlite3.connect(tmp_path / "book.db")
+    connection.executescript(BEFORE_FORGETTING + "UPDATE alembic_version SET version_num = '0005';")
+    connection.close()
+    store = open_sqlite(url)
+    assert seen() == before
+    store.close()
 
 
 def test_texts_of_the_ledger_are_kept_under_their_version_with_every_byte_of_an_earlier_schema(tmp_path: Path) -> None:

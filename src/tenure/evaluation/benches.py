@@ -127,8 +127,9 @@ def _poison(asked: Asked) -> dict[str, Any]:
     from tenure.evaluation.poison import run_poison
 
     assert asked.data is not None
-    records, names = (int(asked.params.get(name, default)) for name, default in (("records", "100"), ("names", "1")))
-    return run_poison(asked.data, records=records, names=names, seed=asked.seed)
+    given = (int(asked.params.get(name, default)) for name, default in (("records", "100"), ("names", "1"), ("target", "0")))
+    records, names, target = given
+    return run_poison(asked.data, records=records, names=names, seed=asked.seed, target=target)
 
 
 def _redaction(asked: Asked) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 The agent is transparent: it tags an entity with what the most similar kept cases were tagged with, one vote a case. So this
 measures a memory, not a model. Part of the file is kept as true cases, the rest is asked. One attacker, a single principal
-and channel, inserts copies of the cases of a common tag with a wrong one; names are documents under that root.
+and channel, inserts copies of the cases of a common tag with a wrong one; names are documents under that root. Then the
+attacker is revoked in the same store, by the engine's own `revoke_origin`, and all is asked again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,9 +20,11 @@ from random import Random
 from typing import Any
 
 from tenure.errors import UnreadableInput, UserError
+from tenure.learning.revoking import revoke_origin
 from tenure.playbook.origins import Root, one_vote_each
 from tenure.playbook.run import Origin, Outcome, Run, Task
 from tenure.ports import CaseHit, Reading, Store
+from tenure.system import SystemClock, UlidSource
 
 VOTES = 5
 """Cases that vote on a tag."""
@@ -52,37 +55,45 @@ class Entity:
     tag: str
 
 
-def run_poison(data: Path, *, records: int = 100, names: int = 1, seed: int = 0) -> dict[str, Any]:
-    """Measure what an attacker's records do, with one vote per untrusted origin and without.
+def run_poison(data: Path, *, records: int = 100, names: int = 1, seed: int = 0, target: int = 0) -> dict[str, Any]:
+    """Measure what an attacker's records do, with one vote per untrusted origin and without, and after the attacker is revoked.
 
     Args:
         data: FiNER questions as JSON lines with `context` and `target`.
         records: how many the attacker inserts.
         names: under how many names.
         seed: of the division into kept and asked.
+        target: which tag is attacked: 0 for the most common among the kept ones, 1 for the next, and so on. The wrong tag is
+            the most common one that is not attacked.
 
     Raises:
         UserError: a number is out of range.
         UnreadableInput: the file holds no such questions.
     """
-    if records < 0 or names < 1:
-        raise UserError(f"records = {records}, names = {names}: records are 0 or more, names 1 or more.")
+    if records < 0 or names < 1 or target < 0:
+        raise UserError(f"records = {records}, names = {names}, target = {target}: records and target are 0 or more, names 1 or more.")
     began = time.process_time()
     entities = read_entities(data)
     Random(f"poison:{seed}").shuffle(entities)
     border = max(1, round(KEPT_SHARE * len(entities)))
     kept, asked = entities[:border], entities[border:]
-    (common, _), (wrong, _) = Counter(one.tag for one in kept).most_common(2)
+    ranked = [tag for tag, _ in Counter(one.tag for one in kept).most_common()]
+    if target >= len(ranked) or len(ranked) < 2:
+        raise UserError(f"target = {target}: the kept entities have {len(ranked)} tags. Name one below that.")
+    common, wrong = ranked[target], ranked[1] if target == 0 else ranked[0]
     planted = [one for one in kept if one.tag == common]
     true = [_run(f"true-{place}", one, one.tag, OWNER) for place, one in enumerate(kept)]
     lies = [_run(f"lie-{place}", planted[place % len(planted)], wrong, _name(place % names)) for place in range(records)]
-    clean = _ask(true, asked)
+    poisoned = _memory([*true, *lies])
     arms = {
-        "clean": clean,
-        "poisoned": _ask([*true, *lies], asked),
-        "undefended": _ask([*true, *lies], asked, defended=False),
-        "after_revoke": _ask([*true, *lies], asked, revoked=(ATTACKER,)),
+        "clean": _ask(_memory(true), asked),
+        "poisoned": _ask(poisoned, asked),
+        "undefended": _ask(poisoned, asked, defended=False),
     }
+    if records:
+        with poisoned.writing(SCOPE) as work:
+            revoke_origin(work, "/".join(ATTACKER), ids=UlidSource(), at=SystemClock().now(), author="bench")
+    arms["after_revoke"] = _ask(poisoned, asked)
     figures: dict[str, Any] = {}
     for arm, tags in arms.items():
         figures[f"accuracy_{arm}"] = _share(tag == one.tag for tag, one in zip(tags, asked, strict=True))
@@ -134,24 +145,29 @@ def _run(run_id: str, entity: Entity, tag: str, origin: Origin) -> Run:
     return Run(id=run_id, task=Task(text=entity.words), outcome=Outcome(success=True, signal="label", expected=tag), origin=origin)
 
 
-def _ask(runs: Sequence[Run], asked: Sequence[Entity], *, defended: bool = True, revoked: Collection[Root] = ()) -> list[str]:
-    """The tag of each entity, by a memory of these runs."""
+def _memory(runs: Sequence[Run]) -> Store:
+    """A memory of these runs."""
     from tenure.stores.in_memory import InMemoryStore
 
     store: Store = InMemoryStore()
     with store.writing(SCOPE) as work:
         for run in runs:
             work.keep_run(run, learned=True)
-    known = {run.id: run for run in runs}
+    return store
+
+
+def _ask(store: Store, asked: Sequence[Entity], *, defended: bool = True) -> list[str]:
+    """The tag of each entity, by a memory."""
     with store.reading(SCOPE) as reading:
-        return [_tag(reading, known, one.words, defended=defended, revoked=revoked) for one in asked]
+        known = {run.id: run for run in map(reading.run, reading.run_ids()) if run is not None}
+        return [_tag(reading, known, one.words, defended=defended) for one in asked]
 
 
-def _tag(reading: Reading, known: Mapping[str, Run], words: str, *, defended: bool, revoked: Collection[Root]) -> str:
+def _tag(reading: Reading, known: Mapping[str, Run], words: str, *, defended: bool) -> str:
     limit = 4 * VOTES
     while True:
         hits = reading.cases_like(words, limit=limit)
-        votes = _voting(hits, known, revoked) if defended else list(hits[:VOTES])
+        votes = _voting(hits, known) if defended else list(hits[:VOTES])
         # A flood of hits from one origin must not leave others without a vote: then more hits are asked for.
         if len(votes) == VOTES or len(hits) < limit:
             break
@@ -163,12 +179,12 @@ def _tag(reading: Reading, known: Mapping[str, Run], words: str, *, defended: bo
         # Of equals the tag of the best hit, which came first.
         return max(counted, key=lambda tag: counted[tag], default="")
     # An untrusted vote never decides between equals.
-    trusted = Counter(known[hit.run].outcome.expected for hit in votes if known[hit.run].origin is OWNER)
+    trusted = Counter(known[hit.run].outcome.expected for hit in votes if known[hit.run].origin.trusted)
     return max(counted, key=lambda tag: (counted[tag], trusted[tag]), default="")
 
 
-def _voting(hits: Iterable[CaseHit], known: Mapping[str, Run], revoked: Collection[Root]) -> list[CaseHit]:
-    return list(islice(one_vote_each(hits, lambda hit: known[hit.run].origin, revoked=revoked), VOTES))
+def _voting(hits: Iterable[CaseHit], known: Mapping[str, Run]) -> list[CaseHit]:
+    return list(islice(one_vote_each(hits, lambda hit: known[hit.run].origin), VOTES))
 
 
 def _share(found: Iterable[bool]) -> float:

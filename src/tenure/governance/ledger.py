@@ -4,6 +4,11 @@ A ledger record is a delta whose free texts are replaced by salted digests. The 
 of their own; forgetting one deletes its row with the salt, and the chain still verifies, because it never
 held the text. Without its salt a digest says nothing about a text, not even whether a guess is right.
 
+What stands in the payload itself (ids, names of origins and authors) cannot be taken out of it. A payload that has to lose
+some of that is written anew, its link keeps the digest it had, and a later link, a *tombstone*, holds the digest of the new
+payload under `amends`: so whoever changes it by hand is still found out. A payload begins with a salt of its own, which
+the new one does not hold: without it the digest does not say whether a guess of what was there is right.
+
 Pure functions: salts come in from outside. The store appends and reads; who may append is its affair.
 """
 
@@ -13,13 +18,16 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 FREE_TEXTS = frozenset({"text", "applies_when", "avoid", "about", "reason", "note", "section"})
 """Fields of a delta and of its operations that hold what somebody wrote. All others are ids, fixed words and numbers."""
 
-OPERATION_TEXTS = FREE_TEXTS | {"name", "key", "unit", "value", "mark"}
-"""The same for operations alone: of an observation also what it is about and its value. A delta has a `key` of its own, an id."""
+OPERATION_TEXTS = FREE_TEXTS | {"name", "key", "unit", "value", "mark", "revision"}
+"""The same for operations alone: of an observation also what it is about and its value, of a revision what it quotes.
+
+A delta has a `key` of its own, an id."""
 
 FORGOTTEN = "[forgotten]"
 """What stands where a forgotten text was."""
@@ -175,17 +183,42 @@ def chain(previous: str, payload: str) -> str:
     return hashlib.sha256(f"{previous}\n{payload}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def verify(records: Iterable[Record], head: tuple[int, str]) -> Verdict:
+NOTHING_AMENDED: Mapping[int, str] = MappingProxyType({})
+
+
+def payload_digest(payload: str) -> str:
+    """SHA-256 of a payload, as a tombstone names it."""
+    return hashlib.sha256(payload.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def amendments(payloads: Iterable[tuple[str, int, str]]) -> dict[str, dict[int, str]]:
+    """What tombstones say of links whose payload was written anew: by writer and number, the digest of the payload.
+
+    Args:
+        payloads: writer, number and payload of links, oldest first; those that hold no `amends` may be left out. A link can
+            only vouch for others of its writer that came before it, and for those of other writers.
+    """
+    found: dict[str, dict[int, str]] = {}
+    for writer, seq, payload in payloads:
+        held = json.loads(payload).get("amends", ()) if "amends" in payload else ()
+        for of, number, digest in held if isinstance(held, list) else ():
+            if of != writer or number < seq:
+                found.setdefault(of, {})[number] = digest
+    return found
+
+
+def verify(records: Iterable[Record], head: tuple[int, str], amended: Mapping[int, str] = NOTHING_AMENDED) -> Verdict:
     """Whether a chain is whole: nothing changed, removed, put in, reordered or cut off at either end.
 
     Args:
         records: all links of one writer, ordered by number. Read once, so they may be streamed.
         head: how many links there are and the digest of the last (empty for none), as the head row says.
+        amended: by number of the link, the digest of the payload that a later link says it has now (see `amendments`).
     """
     last, count = "", 0
     for record in records:
         expected = count + 1
-        reason = _fault(record, expected, last)
+        reason = _fault(record, expected, last, amended.get(record.seq, ""))
         if reason:
             return Verdict(ok=False, broken_at=expected, reason=reason, checked=count)
         last, count = record.digest, expected
@@ -205,7 +238,7 @@ def verify(records: Iterable[Record], head: tuple[int, str]) -> Verdict:
     return Verdict(ok=True, checked=count)
 
 
-def _fault(record: Record, expected: int, last: str) -> str:
+def _fault(record: Record, expected: int, last: str, amended: str) -> str:
     """What is wrong with a link, in one sentence; empty if nothing is."""
     if record.seq > expected:
         missing = f"link {expected} is" if record.seq == expected + 1 else f"links {expected} to {record.seq - 1} are"
@@ -214,6 +247,6 @@ def _fault(record: Record, expected: int, last: str) -> str:
         return f"link {record.seq} stands where link {expected} should"
     if record.previous != last:
         return "it does not follow from the link before it: one of the two was changed, put in or moved"
-    if record.digest != chain(record.previous, record.payload):
+    if record.digest != chain(record.previous, record.payload) and amended != payload_digest(record.payload):
         return "its payload or its digest was changed"
     return ""

@@ -212,23 +212,31 @@ def rollback(work: Writing, version: int, *, ids: IdSource, at: datetime, author
     return work.admit(delta)
 
 
-def undo(goal: Playbook, now: Playbook) -> tuple[Operation, ...]:
+CAME_AFTER = "it came after the version that was rolled back to"
+"""Why a rollback takes out what came since."""
+
+
+def undo(goal: Playbook, now: Playbook, *, reason: str = CAME_AFTER) -> tuple[Operation, ...]:
     """The operations that make a playbook read like an earlier one.
 
     Lessons that came since are retired, never deleted. Counts are taken back, merges undone.
+
+    Args:
+        goal, now: the playbooks.
+        reason: why what came since is taken out.
     """
-    operations = [*_pointers(goal, now), *_newcomers(goal, now)]
+    operations = [*_pointers(goal, now), *_newcomers(goal, now, reason)]
     # What still differs is judged with the pointers back in place; the real delta's id will be above all there is.
     now = apply(now, Delta(_above_all(now), operations)).playbook
     for lesson in now.every_lesson:
         if goal.record(lesson.id) is None and lesson.live:
-            operations.append(Retire(lesson.id, "it came after the version that was rolled back to"))
+            operations.append(Retire(lesson.id, reason))
         elif goal.record(lesson.id) is None and lesson.status == "held":
-            operations.append(Retire(lesson.id, "it was proposed after the version that was rolled back to"))
+            operations.append(Retire(lesson.id, reason.replace("it came", "it was proposed")))
     for lesson in goal.every_lesson:
         operations.extend(_values(lesson, now))
     operations.extend(_counts(goal, now))
-    operations.extend(_numbers(goal, now))
+    operations.extend(_numbers(goal, now, reason))
     return tuple(operations)
 
 
@@ -250,7 +258,7 @@ def _pointers(goal: Playbook, now: Playbook) -> list[Operation]:
     return found
 
 
-def _newcomers(goal: Playbook, now: Playbook) -> list[Operation]:
+def _newcomers(goal: Playbook, now: Playbook, reason: str) -> list[Operation]:
     """Take back texts that came since and joined a lesson that was there before."""
     found: list[Operation] = []
     for key in sorted(now.records):
@@ -262,7 +270,7 @@ def _newcomers(goal: Playbook, now: Playbook) -> list[Operation]:
             if record.tallies and goal.record(record.admission.name) is not None:
                 found.append(Tally(key, **{name: -getattr(record.tallies, name) for name in TALLY_NAMES}))
             continue
-        found.extend((Restore(key, unmerge=True), Retire(key, "it came after the version that was rolled back to")))
+        found.extend((Restore(key, unmerge=True), Retire(key, reason)))
     return found
 
 
@@ -300,7 +308,7 @@ def _counts(goal: Playbook, now: Playbook) -> list[Operation]:
     return found
 
 
-def _numbers(goal: Playbook, now: Playbook) -> list[Operation]:
+def _numbers(goal: Playbook, now: Playbook, reason: str) -> list[Operation]:
     """Make the observations count as they did: those that came since are revoked, the others read as before."""
     found: list[Operation] = []
     since: list[str] = []
@@ -318,7 +326,7 @@ def _numbers(goal: Playbook, now: Playbook) -> list[Operation]:
             found.append(
                 Observe(held.section, held.name, value, unit, held.key, run=held.run, step=held.step, mark=held.mark, origin=origin, at=at)
             )
-    found += [Revoke(since, reason="it came after the version that was rolled back to")] if since else []
+    found += [Revoke(since, reason=reason)] if since else []
     found += [Revoke(out, reason="it was revoked at the version that was rolled back to")] if out else []
     found += [Revoke(back, revoked=False, reason="as before")] if back else []
     for aggregate, shown in sorted(now.observations.shown.items()):

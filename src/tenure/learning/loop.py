@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from tenure.errors import UserError
 from tenure.governance.redaction import redact_run
 from tenure.learning.admitting import Proposed, admit_operations, basis_of, join_known
 from tenure.learning.freshness import confirmations
@@ -17,8 +18,10 @@ from tenure.learning.holdouts import moves_by_lift
 from tenure.learning.observing import Recollection
 from tenure.learning.replay import Replaying
 from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
+from tenure.learning.revoking import is_revoked
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due, renew_prompt
+from tenure.learning.voting import support_left, votes_left
 from tenure.playbook.credit import beyond, credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally, Update
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
@@ -147,6 +150,9 @@ class Learner:
         """Keep a run without learning from it; durable on return. Learn it later with `learn_kept`."""
         clean = redact_run(run)
         with self._store.writing(clean.scope) as work:
+            unwanted = why_unwanted(work, clean)
+            if unwanted:
+                raise UserError(f"Run '{clean.id}' was not kept: {unwanted}.")
             work.keep_run(clean, learned=False)
 
     def learn_one(self, run: Run) -> Learned:
@@ -156,6 +162,9 @@ class Learner:
             settings = read_settings(reading.setting)
             if not settings.on("learn.enabled"):
                 return Learned(run=clean.id, skipped="learning is switched off for this scope (learn.enabled)")
+            unwanted = why_unwanted(reading, clean)
+            if unwanted:
+                return Learned(run=clean.id, skipped=unwanted)
             since = reading.learned_steps(clean.id)
             if not _adds_to(clean, reading, since):
                 return Learned(run=clean.id, skipped="already learned")
@@ -181,6 +190,9 @@ class Learner:
             learned = work.learned_steps(clean.id)
             if learned != since and not _adds_to(clean, work, learned):
                 return Learned(run=clean.id, skipped="already learned", problems=thought.problems, usage=thought.usage)
+            unwanted = why_unwanted(work, clean)  # it may have been forgotten while it was thought about
+            if unwanted:
+                return Learned(run=clean.id, skipped=unwanted, problems=thought.problems, usage=thought.usage)
             return self._write(work, clean, thought, used, settings)
 
     def learn_many(self, runs: Iterable[Run], *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
@@ -269,9 +281,11 @@ class Learner:
         counts = credit(whole, tags=thought.tags, seen_again=_seen_again(whole, used))
         if earlier is not None:
             counts = beyond(counts, credit(earlier, tags=thought.tags, seen_again=_seen_again(earlier, used)))
+        counts = votes_left(work, run, counts)
         admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run"), self.replaying))
         delta_id = self._ids.next(work.newest_delta_id())
         joined = join_known(work, admission.passed, delta=delta_id, run=run.id)
+        joined = replace(joined, operations=support_left(work, run, joined.operations, delta=delta_id))
         said = [operation for place, operation in enumerate(joined.operations) if place in joined.told and isinstance(operation, Tally)]
         support = [op for op in joined.operations if isinstance(op, Tally)]
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
@@ -343,6 +357,15 @@ class Learner:
             receipts=tuple(receipts),
             conflicts=joined.conflicts,
         )
+
+
+def why_unwanted(reading: Reading, run: Run) -> str:
+    """Why a run may not be kept or learned here: it was forgotten, or its origin is revoked; empty if it may."""
+    forgotten = reading.forgotten_at(run.id)
+    if forgotten:
+        return f"it was forgotten on {forgotten[:10]}; to let it be learned again: tenure forget --run '{run.id}' --allow-again"
+    revoked = is_revoked(reading, run.origin)
+    return f"its origin '{revoked}' is revoked; to lift that: tenure revoke '{revoked}' --lift" if revoked else ""
 
 
 def _proposals(work: Writing, run: Run, thought: Thought, most: int, replaying: Replaying) -> Iterable[Proposed]:

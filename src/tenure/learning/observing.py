@@ -8,9 +8,10 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 from typing import Literal
 
-from tenure.playbook.delta import Delta, Tally
+from tenure.playbook.delta import Tally
 from tenure.playbook.evidence import Observation
 from tenure.playbook.lessons import Lesson, Tallies
+from tenure.playbook.removal import run_of
 from tenure.playbook.revision import USES_READ, Use
 from tenure.playbook.run import Run
 from tenure.ports import Reading
@@ -116,11 +117,18 @@ class _Scope:
         if newest < self.version:  # another database under the same name
             self.version, self.judged, self.others = 0, {}, {}
         begin = max(self.version, newest - LOOK_BACK)
-        for entry in reading.ledger(after=begin, until=newest) if newest > begin else ():
+        entries = reading.ledger(after=begin, until=newest) if newest > begin else ()
+        if self.version and any(entry.delta.cause in ("forget", "revoke", "rollback") for entry in entries):
+            # What runs said is no longer there, or no longer counts.
+            self.version, self.judged, self.others = 0, {}, {}
+            entries = reading.ledger(after=max(0, newest - LOOK_BACK), until=newest)
+        revoked = frozenset(reading.revoked_runs()) if entries else frozenset()
+        for entry in entries:
             undone = _BACK_TO.fullmatch(entry.delta.note) if entry.delta.cause == "rollback" else None
             if undone is not None:
                 self._forget_after(int(undone[1]))
             run = run_of(entry.delta)
+            run = "" if run in revoked else run
             counts: dict[str, Tallies] = {}
             for op in entry.delta.operations if run else ():
                 if isinstance(op, Tally):
@@ -135,13 +143,6 @@ class _Scope:
         for kept in (self.judged, self.others):
             for lesson_id, seen in list(kept.items()):
                 kept[lesson_id] = deque((one for one in seen if one.version <= version), maxlen=USES_READ)
-
-
-def run_of(delta: Delta) -> str:
-    """Id of the run that a delta was learned from; empty if from none."""
-    if delta.cause != "run" or not delta.key or not delta.key.startswith("learn:"):
-        return ""
-    return delta.key.removeprefix("learn:").rsplit(":", 2)[0]
 
 
 def uses(reading: Reading, seen: tuple[Observation, ...]) -> tuple[Use, ...]:

@@ -250,17 +250,11 @@ def drop_grades_of(work: Writing, lessons: Sequence[str]) -> None:
     work.keep_noise(noise.evidence)
 
 
-def forget_grades_by(work: Writing, runs: Sequence[str], lessons: Sequence[str]) -> None:
-    """Remove what runs said of lessons, and say anew what is left amounts to; for when runs are forgotten.
-
-    Args:
-        work: a transaction.
-        runs: ids of the runs.
-        lessons: ids of all lessons they may have graded.
-    """
+def forget_grades_by(work: Writing, runs: Sequence[str]) -> None:
+    """Remove what runs said of lessons, and say anew what is left amounts to; for when runs are forgotten or revoked."""
     gone = set(runs)
     every: defaultdict[str, list[Grade]] = defaultdict(list)
-    for grade in work.grades(lessons):
+    for grade in work.grades(work.graded_by(runs)):
         every[grade.lesson].append(grade)
     noise, left = noise_in(work), dict[str, Filter]()
     for lesson, grades in every.items():

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from tenure.learning.duplicates import duplicate_of
+from tenure.learning.retention import retain_if_due
 from tenure.playbook.delta import Delta, Merge
 from tenure.playbook.likeness import SAME_TEXT
 from tenure.playbook.refine import Bounds, Plan, learned, plan_refinement
@@ -18,11 +19,16 @@ since the last time is looked up among all."""
 
 
 def refine_if_due(work: Writing, settings: Settings, *, ids: IdSource, at: datetime) -> str:
-    """Refine a scope if a bound is passed or the interval is over.
+    """Refine a scope if a bound is passed or the interval is over, and carry out its retention once a day.
 
     Returns:
         What it did, in one sentence; empty if nothing was due or nothing had to go.
     """
+    refined = _refine_if_due(work, settings, ids=ids, at=at)
+    return "; ".join(filter(None, (refined, retain_if_due(work, settings, ids=ids, at=at))))
+
+
+def _refine_if_due(work: Writing, settings: Settings, *, ids: IdSource, at: datetime) -> str:
     every = settings.whole("refine.every")
     due = every > 0 and work.version() % every == 0
     bounds = settings.bounds

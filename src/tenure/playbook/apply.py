@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from tenure.playbook.delta import Add, Delta, Merge, Observe, Operation, Pin, Receipt, Restore, Retire, Revoke, Tally, Update
@@ -91,7 +91,12 @@ def apply(playbook: Playbook, delta: Delta) -> Applied:
     change = fold_in(playbook, delta)
     if not change.effective:
         return Applied(playbook, change.receipts)
-    after = Playbook(
+    return Applied(put_in(playbook, delta, change), change.receipts)
+
+
+def put_in(playbook: Playbook, delta: Delta, change: Change) -> Playbook:
+    """A playbook with a change in it that `fold_in` worked out of this delta and this playbook."""
+    return Playbook(
         records=playbook.records.update(change.records),
         groups=playbook.groups.update(change.groups),
         pointers=playbook.pointers.update(change.pointers),
@@ -99,7 +104,6 @@ def apply(playbook: Playbook, delta: Delta) -> Applied:
         keys=playbook.keys.insert(delta.key, delta.id) if delta.key else playbook.keys,
         observations=playbook.observations.put(change.noted),
     )
-    return Applied(after, change.receipts)
 
 
 def fold_in(view: State, delta: Delta) -> Change:
@@ -142,6 +146,23 @@ def _refusal(view: View, delta: Delta) -> str:
     return ""
 
 
+def added_keys(delta: Delta) -> dict[int, str]:
+    """The ids of the records that the sound ADDs of a delta make, by place of the operation."""
+    return _keys_of(delta.id, [(i, op) for i, op in enumerate(delta.operations) if isinstance(op, Add) and not operation_problem(op)])
+
+
+def _keys_of(delta_id: str, adds: Sequence[tuple[int, Add]]) -> dict[int, str]:
+    alike: defaultdict[tuple[str, str], list[tuple[str, int]]] = defaultdict(list)
+    for place, op in adds:
+        alike[section_name(op.section, op.kind or "strategy"), normalised(op.text)].append((_canonical(op), place))
+    texts = dict(adds)
+    return {
+        place: lesson_id(delta_id, section, texts[place].text, count)
+        for (section, _), same in alike.items()
+        for count, (_, place) in enumerate(sorted(same))
+    }
+
+
 class _Work:
     """The records a delta touches, over a view that stays as it is."""
 
@@ -175,13 +196,9 @@ class _Work:
 
     def admit(self, adds: list[tuple[int, Add]]) -> None:
         """Create the records of all ADDs first, so that the order of operations does not matter."""
-        alike: defaultdict[tuple[str, str], list[tuple[str, int, Add]]] = defaultdict(list)
+        keys = _keys_of(self._delta.id, adds)
         for place, op in adds:
-            section = section_name(op.section, op.kind or "strategy")
-            alike[section, normalised(op.text)].append((_canonical(op), place, op))
-        for (section, _), same in alike.items():
-            for count, (_, place, op) in enumerate(sorted(same, key=lambda entry: entry[0])):
-                self._admit(place, op, section, lesson_id(self._delta.id, section, op.text, count))
+            self._admit(place, op, section_name(op.section, op.kind or "strategy"), keys[place])
 
     def _admit(self, place: int, op: Add, section: str, key: str) -> None:
         delta, at, note, name = self._delta.id, self._at, "", op.id or ""

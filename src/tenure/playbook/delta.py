@@ -13,10 +13,10 @@ from typing import Literal
 from tenure.playbook.aggregates import exact
 from tenure.playbook.lessons import Evidence, Tallies
 
-Cause = Literal["run", "review", "refine", "import", "rollback", "hand"]
+Cause = Literal["run", "review", "refine", "import", "rollback", "hand", "forget", "revoke"]
 ReceiptStatus = Literal["applied", "merged", "held", "skipped"]
 
-CAUSES: tuple[str, ...] = ("run", "review", "refine", "import", "rollback", "hand")
+CAUSES: tuple[str, ...] = ("run", "review", "refine", "import", "rollback", "hand", "forget", "revoke")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,10 @@ class Grades(Protocol):
         """All grades of lessons, in the order of their cases."""
         ...
 
+    def graded_by(self, runs: Collection[str]) -> Sequence[str]:
+        """Ids of the lessons that any of these runs graded, sorted."""
+        ...
+
     def beliefs(self, lessons: Collection[str]) -> Mapping[str, Belief]:
         """What the grades of lessons amount to, by lesson id; those without grades are left out."""
         ...

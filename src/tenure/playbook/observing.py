@@ -21,6 +21,7 @@ from tenure.playbook.aggregates import (
 from tenure.playbook.delta import Delta, Observe, Receipt, Revoke
 from tenure.playbook.lessons import normalised
 from tenure.playbook.records import Register, Stamp, View, latest
+from tenure.playbook.wellformed import operation_problem
 
 
 class Observing(Protocol):
@@ -141,6 +142,17 @@ def note(view: Observing, delta: Delta, operations: Sequence[tuple[int, Observe 
     for place, revoke in ((place, op) for place, op in operations if isinstance(op, Revoke)):
         receipts[place] = _revoke(view, revoke, stamp, delta, observations)
     return Noted(receipts=receipts, observations=observations, shown=shown)
+
+
+def observation_ids(delta: Delta) -> dict[int, str]:
+    """The ids of the observations that the sound OBSERVE operations of a delta tell, by place of the operation."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    stamp = Stamp(delta.id, 1)
+    return {
+        place: _observed(op, *place_of(op.section, op.name), delta, stamp, seen).id
+        for place, op in enumerate(delta.operations)
+        if isinstance(op, Observe) and op.value and not operation_problem(op)
+    }
 
 
 def _observed(op: Observe, section: str, name: str, delta: Delta, stamp: Stamp, seen: Counter[tuple[str, ...]]) -> Observed:

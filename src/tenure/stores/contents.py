@@ -24,11 +24,12 @@ class Kept:
     run: Run
     place: int
     learned: int | None
+    revoked: bool = False
 
     @property
     def waiting(self) -> bool:
         """Whether it is finished and has steps that were not learned from."""
-        return finished(self.run) and (self.learned is None or self.learned < len(self.run.steps))
+        return not self.revoked and finished(self.run) and (self.learned is None or self.learned < len(self.run.steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ class Contents:
     grades: HashTrieMap[str, HashTrieMap[str, Grade]] = _NO_GRADES
     beliefs: HashTrieMap[str, Belief] = _NO_BELIEFS
     noise: tuple[float, ...] = ()
+    amended: Mapping[int, str] = field(default_factory=dict[int, str])
+    forgotten: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def embedded_text(self, kind: VectorKind, one: str) -> str | None:
         """What of a live lesson or a kept run is embedded; none if it is not there."""
@@ -83,7 +86,7 @@ class Contents:
             lesson = self.lessons.get(one)
             return lesson_text(lesson) if lesson is not None and lesson.live else None
         kept = self.runs.get(one)
-        return run_text(kept.run) if kept is not None else None
+        return run_text(kept.run) if kept is not None and not kept.revoked else None
 
     def valid_vectors(self) -> Iterator[tuple[VectorKey, Vector]]:
         """Vectors whose texts are there as they were embedded."""

@@ -59,6 +59,10 @@ class Dialect(Protocol):
         """Make a run searchable by its task's input, in place of what was there."""
         ...
 
+    def remove_words(self, connection: Connection, table: Searchable, rows: Sequence[int]) -> None:
+        """Make rows that go, or no longer count, unfindable."""
+        ...
+
     @property
     def matrices(self) -> sql_vectors.Matrices:
         """Vectors that were read, kept for the next question."""

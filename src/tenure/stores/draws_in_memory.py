@@ -19,6 +19,8 @@ class DrawsInMemory:
         sums: dict[tuple[str, str, str, float, bool], tuple[int, int, float]] = {}
         # In the order of arrival, so that sums of the same runs are the same to the last digit.
         for kept in self._now.by_arrival(newest_first=False):
+            if kept.revoked:
+                continue
             score = counted_score(kept.run)
             for one in one_each(kept.run.draws):
                 if lessons is None or one.lesson in lessons:

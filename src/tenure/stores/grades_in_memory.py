@@ -30,7 +30,7 @@ class GradesInMemory:
             if kept.place + 1 <= after or len(found) >= limit:
                 break
             run = kept.run
-            if run.outcome.expected:
+            if run.outcome.expected and not kept.revoked:
                 said = Labelled(run=run.id, place=kept.place + 1, text=run.task.text, answer=run.outcome.expected, counts=label_counts(run))
                 found.append(said)
         return found[::-1]
@@ -39,6 +39,11 @@ class GradesInMemory:
         """All grades of lessons, in the order of their cases."""
         found = (grade for one in set(lessons) for grade in self._now.grades.get(one, _NONE).values())
         return sorted(found, key=lambda grade: (grade.place, grade.run, grade.lesson))
+
+    def graded_by(self, runs: Collection[str]) -> Sequence[str]:
+        """Ids of the lessons that any of these runs graded, sorted."""
+        wanted = set(runs)
+        return sorted(lesson for lesson, mine in self._now.grades.items() if not wanted.isdisjoint(mine.keys()))
 
     def beliefs(self, lessons: Collection[str]) -> Mapping[str, Belief]:
         """What the grades of lessons amount to, by lesson id."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from tenure.playbook.run import HONEST_SIGNALS, Draw, Outcome, Run, Task
 
@@ -59,6 +60,15 @@ def label_counts(run: Run) -> bool:
 def finished(run: Run) -> bool:
     """Whether a run is over: it has an end or a known outcome."""
     return bool(run.ended) or run.outcome.known
+
+
+def is_before(at: str, limit: datetime) -> bool:
+    """Whether a moment is known and lies before another; without a zone it is taken as UTC."""
+    try:
+        found = datetime.fromisoformat(at)
+    except ValueError:
+        return False
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)) < limit
 
 
 def _outcome(kept: Outcome, again: Outcome) -> Outcome:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from rpds import HashTrieMap
 
 from tenure.errors import StoreBusy
+from tenure.governance.ledger import payload_digest
 from tenure.playbook.apply import apply, fold_in
 from tenure.playbook.delta import Delta
 from tenure.playbook.effects import lessons_after
@@ -34,6 +35,7 @@ from tenure.ports import (
     LedgerEntry,
     Near,
     Nearest,
+    Scrubbed,
     Unembedded,
     Usage,
     VectorKind,
@@ -45,6 +47,7 @@ from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.grades_in_memory import GradesInMemory, GradingInMemory
 from tenure.stores.growth import grown, tools_called
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
+from tenure.stores.removal_in_memory import ForgettingInMemory, TracesInMemory
 from tenure.stores.scopes import check_scope, parents
 from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS, weigh
@@ -61,7 +64,7 @@ _PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
 _NOTHING = Contents()
 
 
-class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory):
+class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMemory):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
     def __init__(self, scope: str, everything: HashTrieMap[str, Contents]) -> None:
@@ -218,6 +221,8 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory):
         for number in range(1, self.version() + 1):
             entry = self._now.ledger[number]
             previous = _link(previous, entry.delta)
+            if entry.digest != previous and self._now.amended.get(number) == payload_digest(repr(entry.delta)):
+                previous = entry.digest
             if entry.digest != previous:
                 return [f"writer {WRITER}, link {number}: the digest does not follow from the delta"]
         return []
@@ -231,7 +236,7 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory):
 
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
-        return [kept.run.id for kept in self._now.by_arrival(newest_first=True)[:limit]]
+        return [kept.run.id for kept in self._now.by_arrival(newest_first=True) if not kept.revoked][:limit]
 
     def tasks_of(self, runs: Collection[str]) -> Mapping[str, str]:
         """What makes the tasks of kept runs the same, by run: the task's key, else its text."""
@@ -246,14 +251,14 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory):
     def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:
         """Other kept runs of the same task, then successful ones of the same kind, newest first."""
         key, kind = run.task.key, run.task.kind
-        others = [kept.run for kept in self._now.by_arrival(newest_first=True) if kept.run.id != run.id]
+        others = [kept.run for kept in self._now.by_arrival(newest_first=True) if kept.run.id != run.id and not kept.revoked]
         same = [one for one in others if key and one.task.key == key]
         akin = [one for one in others if kind and one.task.kind == kind and one.outcome.success and not (key and one.task.key == key)]
         return (same + akin)[: max(limit, 0)]
 
     def cases_like(self, text: str, *, limit: int) -> Sequence[CaseHit]:
         """Kept runs whose task's input holds a word or an identifier of a text, best first. Cost follows their number."""
-        runs = [kept.run for kept in self._now.by_arrival(newest_first=False)]
+        runs = [kept.run for kept in self._now.by_arrival(newest_first=False) if not kept.revoked]
         found = weigh(MemoryIndex([(run.id, read_task(run.task.text)) for run in runs]), text, limit=limit)
         return [
             CaseHit(run=run.id, score=one.score, tools=tools_called(run), words=one.words, identifiers=one.identifiers)
@@ -353,7 +358,7 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory):
         }
 
 
-class InMemoryWriting(GradingInMemory, InMemoryReading):
+class InMemoryWriting(GradingInMemory, ForgettingInMemory, InMemoryReading):
     """A transaction on one scope (see `ports.Writing`)."""
 
     @property
@@ -372,18 +377,20 @@ class InMemoryWriting(GradingInMemory, InMemoryReading):
         for lesson_id, lesson in lessons_after(self, change).items():
             came = came if lesson is None or lesson_id in lessons else came.insert(lesson_id, version)
             lessons = lessons.discard(lesson_id) if lesson is None else lessons.insert(lesson_id, lesson)
+        self._now = replace(self._now, playbook=apply(self._now.playbook, delta).playbook, lessons=lessons, came=came)
+        return Admitted(receipts=change.receipts, version=self._append(delta))
+
+    def _append(self, delta: Delta) -> int:
+        delta, version = replace(delta, scope=self._scope), self.version() + 1
         previous = self._now.ledger[version - 1].digest if version > 1 else ""
         entry = LedgerEntry(version=version, delta=delta, writer=WRITER, digest=_link(previous, delta))
         self._now = replace(
             self._now,
-            playbook=apply(self._now.playbook, delta).playbook,
-            lessons=lessons,
-            came=came,
             ledger=self._now.ledger.insert(version, entry),
             versions=self._now.versions.insert(delta.id, version),
             newest_delta=max(self._now.newest_delta, delta.id),
         )
-        return Admitted(receipts=change.receipts, version=version)
+        return version
 
     def keep_run(self, run: Run, *, learned: bool) -> None:
         """Keep a run, or more steps and the outcome of one that is kept."""
@@ -391,9 +398,12 @@ class InMemoryWriting(GradingInMemory, InMemoryReading):
         before = self._now.runs.get(run.id)
         if before is not None:
             run = grown(before.run, run)
-        place = before.place if before is not None else len(self._now.runs)
+        place = before.place if before is not None else max((kept.place for kept in self._now.runs.values()), default=-1) + 1
         read = len(run.steps) if learned else before.learned if before is not None else None
-        self._now = replace(self._now, runs=self._now.runs.insert(run.id, Kept(run=run, place=place, learned=read)))
+        self._now = replace(
+            self._now,
+            runs=self._now.runs.insert(run.id, Kept(run=run, place=place, learned=read, revoked=before is not None and before.revoked)),
+        )
 
     def hold(self, change: HeldChange) -> None:
         """Put an operation into the review queue. What is there under its id stays: the same run learned again re-opens nothing."""
@@ -492,6 +502,10 @@ class InMemoryStore:
         with self._my_turn():
             self._spending = self._spending.insert((check_scope(scope), day), self.spent(scope, day) + usage)
 
+    def scrub(self, tell: Callable[[str], None] | None = None) -> Scrubbed:
+        """Nothing to do: what nobody holds any more is gone."""
+        return Scrubbed(done=True)
+
     def close(self) -> None:
         """Nothing to release: what it holds goes with the object."""
 
@@ -512,7 +526,7 @@ def _sorted(contents: Contents, *, live: bool) -> list[Lesson]:
 def _asked(lesson: Lesson, contents: Contents) -> str:
     """The inputs of the tasks a lesson came from."""
     sources = (contents.runs.get(run_id) for run_id in list(dict.fromkeys(place.run for place in lesson.evidence))[:SOURCE_TASKS])
-    return "\n".join(kept.run.task.text[:SOURCE_CHARACTERS] for kept in sources if kept is not None)
+    return "\n".join(kept.run.task.text[:SOURCE_CHARACTERS] for kept in sources if kept is not None and not kept.revoked)
 
 
 def _link(previous: str, delta: Delta) -> str:

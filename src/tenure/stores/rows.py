@@ -39,6 +39,7 @@ installation = Table(
     metadata,
     Column("writer", Text, primary_key=True),  # stands for this database in every chain it writes
     Column("created", Text, nullable=False),
+    Column("unscrubbed", Text, nullable=False, server_default=""),  # since when forgotten texts may still stand in free pages
 )
 
 scopes = Table(
@@ -48,6 +49,7 @@ scopes = Table(
     Column("tenant", Text, nullable=False),
     Column("scope", Text, nullable=False),
     Column("version", Integer, nullable=False, server_default="0"),
+    Column("cases", Integer, nullable=False, server_default="0"),  # kept runs that were not revoked
     UniqueConstraint("tenant", "scope"),
 )
 
@@ -110,6 +112,7 @@ ledger = _scoped(
     Column("previous", Text, nullable=False),
     Column("digest", Text, nullable=False),
     Column("recorded", Text, nullable=False),
+    Column("effective", Boolean, nullable=False, server_default="1"),  # false for tombstones and for what they left empty
     PrimaryKeyConstraint("tenant", "scope", "version"),
     UniqueConstraint("tenant", "scope", "delta_id"),
     UniqueConstraint("tenant", "scope", "delta_key"),
@@ -150,9 +153,12 @@ runs = Table(
     Column("learned", Integer),  # steps learned from; none if the run is only kept
     Column("tools", Text, nullable=False),  # names of the tools it called, JSON
     Column("body", Text, nullable=False),
+    Column("origin", Text, nullable=False, server_default=""),  # name of who reported it
+    Column("revoked", Boolean, nullable=False, server_default="0"),
     UniqueConstraint("tenant", "scope", "id"),
     Index(None, "tenant", "scope", "task_key"),
     Index(None, "tenant", "scope", "arrived"),
+    Index(None, "tenant", "scope", "origin"),
 )
 
 steps = _scoped(
@@ -190,6 +196,14 @@ draws = _scoped(
     Column("score", Float),  # of the run's outcome; none while that is unknown or does not count
     PrimaryKeyConstraint("tenant", "scope", "lesson_id", "run_id"),
     Index("ix_draws_run", "tenant", "scope", "run_id"),
+)
+
+forgotten_runs = _scoped(
+    "forgotten_runs",
+    Column("digest", Text, nullable=False),  # of salt and run id: whether a run was forgotten can be told, which were cannot
+    Column("salt", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "digest"),
 )
 
 held = _scoped(

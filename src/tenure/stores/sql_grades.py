@@ -63,6 +63,15 @@ class SqlGrades:
                 )
         return sorted(found, key=lambda grade: (grade.place, grade.run, grade.lesson))
 
+    def graded_by(self, runs: Collection[str]) -> Sequence[str]:
+        """Ids of the lessons that any of these runs graded, sorted."""
+        t = rows.grades
+        found: set[str] = set()
+        for some in _portions(runs):
+            wanted = select(t.c.lesson_id).where(_mine(t, self._wall), t.c.run_id.in_(some)).distinct()
+            found.update(self._connection.execute(wanted).scalars())
+        return sorted(found)
+
     def beliefs(self, lessons: Collection[str]) -> Mapping[str, Belief]:
         """What the grades of lessons amount to, by lesson id."""
         t = rows.beliefs

@@ -28,6 +28,7 @@ from tenure.stores.scopes import parents, tenant
 from tenure.stores.sql_draws import SqlDraws
 from tenure.stores.sql_figures import SqlFigures
 from tenure.stores.sql_grades import SqlGrades
+from tenure.stores.sql_removal import SqlRemoval
 from tenure.stores.weighing import Weighed
 
 LIVE = ("provisional", "active")
@@ -41,7 +42,7 @@ def portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
 
 
-class SqlReading(SqlFigures, SqlDraws, SqlGrades):
+class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval):
     """Reads one scope over an open connection (see `ports.Reading`)."""
 
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
@@ -330,7 +331,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades):
             return book
         r, d = rows.records, rows.ledger
         records = (record_from_json(body) for body in self._connection.execute(select(r.c.body).where(self._mine(r))).scalars())
-        deltas = self._connection.execute(select(d.c.delta_id, d.c.delta_key).where(self._mine(d)))
+        deltas = self._connection.execute(select(d.c.delta_id, d.c.delta_key).where(self._mine(d, effective=True)))
         return assemble(
             records, {delta_id: key or "" for delta_id, key in deltas}, sql_observations.everything(self._connection, self._wall)
         )
@@ -366,10 +367,19 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades):
             versions = [row.version for row in found]
             texts_wanted = texts_wanted.where(s.c.version >= min(versions), s.c.version <= max(versions))
         texts = {row.digest: row.text for row in self._connection.execute(texts_wanted)}
-        return [
-            LedgerEntry(version=version, delta=codec.delta_from_json(chain.unseal(payload, texts)), writer=writer, digest=digest)
-            for version, writer, digest, payload in found
-        ]
+        return [_entry((row.version, row.writer, row.digest, row.payload), texts) for row in found]
+
+    def _entries(self, versions: Iterable[int]) -> list[LedgerEntry]:
+        """The deltas with these arrival numbers, oldest first."""
+        t, s = rows.ledger, rows.ledger_texts
+        wanted = sorted(versions)
+        entries: list[LedgerEntry] = []
+        for some in (wanted[start : start + _AT_ONCE] for start in range(0, len(wanted), _AT_ONCE)):
+            said = fetch_among(self._connection, (s.c.digest, s.c.text), self._wall, "version", some)
+            texts = {str(digest): str(text) for digest, text in said}
+            columns = (t.c.version, t.c.writer, t.c.digest, t.c.payload)
+            entries += [_entry(row, texts) for row in fetch_among(self._connection, columns, self._wall, "version", some)]
+        return sorted(entries, key=lambda entry: entry.version)
 
     def verify_ledger(self) -> Sequence[str]:
         """What is wrong with the hash chains of the scope."""
@@ -379,6 +389,8 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades):
             for writer, count, digest in self._connection.execute(select(h.c.writer, h.c.count, h.c.digest).where(self._mine(h)))
         }
         writers = set(self._connection.execute(select(t.c.writer).where(self._mine(t)).distinct()).scalars()) | set(heads)
+        tombstones = select(t.c.writer, t.c.seq, t.c.payload).where(self._mine(t), func.instr(t.c.payload, '"amends"') > 0)
+        amended = chain.amendments((writer, seq, text) for writer, seq, text in self._connection.execute(tombstones.order_by(t.c.version)))
         wrong: list[str] = []
         for writer in sorted(writers):
             if writer not in heads:
@@ -390,6 +402,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades):
             verdict = chain.verify(
                 (chain.Record(seq=seq, previous=previous, payload=payload, digest=digest) for seq, previous, payload, digest in links),
                 heads[writer],
+                amended.get(writer, {}),
             )
             if not verdict.ok:
                 wrong.append(f"writer {writer}, link {verdict.broken_at}: {verdict.reason}")
@@ -408,7 +421,8 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades):
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
         t = rows.runs
-        return list(self._connection.execute(select(t.c.id).where(self._mine(t)).order_by(t.c.arrived.desc()).limit(limit)).scalars())
+        mine = self._mine(t, revoked=False)
+        return list(self._connection.execute(select(t.c.id).where(mine).order_by(t.c.arrived.desc()).limit(limit)).scalars())
 
     def tasks_of(self, runs: Collection[str]) -> Mapping[str, str]:
         """What makes the tasks of kept runs the same, by run: the task's key, else its text."""
@@ -430,9 +444,9 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades):
         ids: list[str] = []
         wanted = []
         if run.task.key:
-            wanted.append(select(t.c.id).where(self._mine(t, task_key=run.task.key)))
+            wanted.append(select(t.c.id).where(self._mine(t, task_key=run.task.key, revoked=False)))
         if run.task.kind:
-            wanted.append(select(t.c.id).where(self._mine(t, task_kind=run.task.kind, success=True)))
+            wanted.append(select(t.c.id).where(self._mine(t, task_kind=run.task.kind, success=True, revoked=False)))
         for one in wanted:
             ids.extend(self._connection.execute(one.where(t.c.id != run.id).order_by(t.c.arrived.desc()).limit(limit)).scalars())
         found = (self.run(run_id) for run_id in list(dict.fromkeys(ids))[:limit])
@@ -441,8 +455,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades):
     def cases_like(self, text: str, *, limit: int) -> Sequence[CaseHit]:
         """Kept runs of the scope whose task's input holds a word or an identifier of a text, best first."""
         t = rows.runs
-        # Runs are numbered as they arrive and none is ever removed: counting them would read them all.
-        size = int(self._connection.execute(select(func.max(t.c.arrived)).where(self._mine(t))).scalar() or 0)
+        size = int(self._one(rows.scopes.c.cases) or 0)  # counted as they come and go: counting them here would read them all
         found = self._find("runs", (self._scope,), text, size=size, limit=limit)
         named = {
             n: (run_id, tools)
@@ -462,7 +475,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades):
         waiting = or_(t.c.learned.is_(None), t.c.learned < t.c.steps)
         return list(
             self._connection.execute(
-                select(t.c.id).where(self._mine(t, finished=True), waiting).order_by(t.c.arrived).limit(limit)
+                select(t.c.id).where(self._mine(t, finished=True, revoked=False), waiting).order_by(t.c.arrived).limit(limit)
             ).scalars()
         )
 
@@ -543,6 +556,11 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades):
             "open": count(rows.held, state="open"),
             "failed_replies": count(rows.failed_replies),
         }
+
+
+def _entry(row: tuple[Any, ...], texts: Mapping[str, str]) -> LedgerEntry:
+    version, writer, digest, payload = row
+    return LedgerEntry(version=version, delta=codec.delta_from_json(chain.unseal(payload, texts)), writer=writer, digest=digest)
 
 
 @lru_cache(maxsize=256)

@@ -202,8 +202,7 @@ def unembedded(connection: Connection, scope: str, model: str, *, dimension: int
             there = and_(there, v.c.dimension.in_((0, dimension)))
         inside = (table.c.tenant == tenant(scope), table.c.scope == scope)
         wanted = select(table.c.id, body).outerjoin(v, there).where(*inside, v.c.n.is_(None))
-        if kind == "lesson":
-            wanted = wanted.where(table.c.status.in_(_LIVE))
+        wanted = wanted.where(rows.lessons.c.status.in_(_LIVE) if kind == "lesson" else rows.runs.c.revoked.is_(False))
         for one, text in connection.execute(wanted.order_by(table.c.n).limit(limit - len(found))):
             said = _text(kind, text)
             found.append(Unembedded(kind=cast("VectorKind", kind), id=one, text=said, text_hash=text_hash(said)))
@@ -227,8 +226,7 @@ def put(connection: Connection, scope: str, model: str, vectors: Sequence[Embedd
                 continue
             inside = (table.c.tenant == tenant(scope), table.c.scope == scope, table.c.id.in_(list(given)))
             wanted = select(table.c.id, table.c.body).where(*inside)
-            if kind == "lesson":
-                wanted = wanted.where(table.c.status.in_(_LIVE))
+            wanted = wanted.where(rows.lessons.c.status.in_(_LIVE) if kind == "lesson" else rows.runs.c.revoked.is_(False))
             fitting = [given[one] for one, body in connection.execute(wanted) if text_hash(_text(kind, body)) == given[one].text_hash]
             if not fitting:
                 continue

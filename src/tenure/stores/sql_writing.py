@@ -26,8 +26,9 @@ from tenure.stores import codec, rows, sql_draws, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.prepared import change, fetch, fetch_among, put
+from tenure.stores.sql_forgetting import SqlForgetting
 from tenure.stores.sql_grades import SqlGrading, keep_label
-from tenure.stores.sql_reading import LIVE, SqlReading, portions
+from tenure.stores.sql_reading import LIVE, portions
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
 
@@ -78,7 +79,7 @@ def _head() -> Any:
 _HEAD = _head()
 
 
-class SqlWriting(SqlGrading, SqlReading):
+class SqlWriting(SqlGrading, SqlForgetting):
     """A transaction on one scope (see `ports.Writing`).
 
     What a delta needs is fetched in portions before it is folded in, and what it changes is written a
@@ -218,13 +219,17 @@ class SqlWriting(SqlGrading, SqlReading):
         if not ids:
             return ""
         t = rows.runs
-        bodies = self._connection.execute(select(t.c.body).where(self._mine(t), t.c.id.in_(ids)).order_by(t.c.arrived)).scalars()
+        bodies = self._connection.execute(
+            select(t.c.body).where(self._mine(t, revoked=False), t.c.id.in_(ids)).order_by(t.c.arrived)
+        ).scalars()
         return "\n".join(str(json.loads(body)["task"]["text"])[:SOURCE_CHARACTERS] for body in bodies)
 
-    def _append(self, delta: Delta) -> int:
+    def _append(self, delta: Delta, *, amends: Sequence[tuple[str, int, str]] = (), effective: bool = True) -> int:
         ((writer, counted, last),) = fetch(self._connection, _HEAD, self._wall)
         count, previous = int(counted or 0), str(last or "")
-        sealed = chain.seal(codec.storable_delta(delta), lambda _: self._dialect.salt())
+        # Of its own salt a record is robbed when it is written anew (see `governance.ledger`).
+        said = codec.storable_delta(delta) | {"salt": self._dialect.salt()} | ({"amends": list(map(list, amends))} if amends else {})
+        sealed = chain.seal(said, lambda _: self._dialect.salt())
         digest = chain.chain(previous, sealed.payload)
         version = self._version + 1
         put(
@@ -242,6 +247,7 @@ class SqlWriting(SqlGrading, SqlReading):
                     "previous": previous,
                     "digest": digest,
                     "recorded": self._dialect.now(),
+                    "effective": effective,
                 }
             ],
         )
@@ -259,7 +265,7 @@ class SqlWriting(SqlGrading, SqlReading):
     def keep_run(self, run: Run, *, learned: bool) -> None:
         """Keep a run, or more steps and the outcome of one that is kept."""
         t = rows.runs
-        kept = self._rows(t.c.n, t.c.steps, t.c.learned, t.c.tools, t.c.body, t.c.arrived, id=run.id).one_or_none()
+        kept = self._rows(t.c.n, t.c.steps, t.c.learned, t.c.tools, t.c.body, t.c.arrived, t.c.revoked, id=run.id).one_or_none()
         asked = ""
         if kept is not None:
             earlier = codec.run_from_json(kept.body, scope=self._scope)
@@ -278,16 +284,18 @@ class SqlWriting(SqlGrading, SqlReading):
             "learned": total if learned else (kept.learned if kept is not None else None),
             "tools": codec.compact(sorted(tools_called(run) | set(json.loads(kept.tools) if kept is not None else ()))),
             "body": codec.run_to_json(run),
+            "origin": run.origin.name,
         }
         if kept is None:
             arrived = int(self._connection.execute(select(func.max(t.c.arrived)).where(self._mine(t))).scalar() or 0) + 1
-            row = self._insert(t, {"id": run.id, "arrived": arrived, **values}).inserted_primary_key[0]
+            row = self._insert(t, {"id": run.id, "arrived": arrived, "revoked": False, **values}).inserted_primary_key[0]
+            self._count_cases(1)
         else:
             row, arrived = kept.n, int(kept.arrived)
             self._update(t, {"id": run.id}, values)
         if run.outcome.expected or (kept is not None and earlier.outcome.expected):
             keep_label(self._connection, self._wall, run, arrived)
-        if kept is None or run.task.text != asked:
+        if kept is None or (run.task.text != asked and not kept.revoked):
             self._dialect.put_task(self._connection, row, self._scope_row, run.task.text)
             self._search_by_task_of(run.id)
         new = [

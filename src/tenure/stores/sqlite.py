@@ -19,8 +19,8 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from tenure.errors import DamagedStore, StoreBusy, StoreError
 from tenure.playbook.lessons import Lesson
-from tenure.ports import Usage
-from tenure.stores import migrations, rows, sqlite_words
+from tenure.ports import Scrubbed, Usage
+from tenure.stores import migrations, rows, scrubbing, sqlite_words
 from tenure.stores.dialect import Searchable
 from tenure.stores.scopes import check_scope, tenant
 from tenure.stores.sql_reading import SqlReading
@@ -33,6 +33,9 @@ BUSY_S = 60.0
 
 CACHE_KIB = 8_000
 """Pages of the file that a connection keeps, in KiB. With SQLite's own 2,000 a context at 100,000 lessons reads seven times as many."""
+
+SCRUB_AGAIN_S = 0.5
+"""How long others are waited for when a file is opened that was left unscrubbed, in seconds: it can be done the next time."""
 
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 """Names under which a file without the form of a database is a damaged one; under others it may be a text."""
@@ -61,6 +64,10 @@ class SqliteDialect:
         """Make a run searchable by its task's input, in place of what was there."""
         sqlite_words.remove(connection, "runs", [row])
         sqlite_words.put_searched(connection, "runs", wall, [(row, searched_task(asked))])
+
+    def remove_words(self, connection: Connection, table: Searchable, rows: Sequence[int]) -> None:
+        """Make rows unfindable."""
+        sqlite_words.remove(connection, table, rows)
 
     def find_sharing(self, connection: Connection, wall: int, groups: Sequence[Sequence[str]], limit: int) -> Sequence[int]:
         """Rows that hold every word of at least one of the groups."""
@@ -173,6 +180,27 @@ class SqliteStore:
             finally:
                 raw.close()
 
+    def scrub(self, tell: Callable[[str], None] | None = None, *, wait_s: float = scrubbing.WAIT_S) -> Scrubbed:
+        """Leave no byte of what was taken out in the file and its log."""
+        path = _path(self._url)
+        with _translated(self._url):
+            raw = self._engine.raw_connection()
+            try:
+                reason = scrubbing.scrub_file(raw.driver_connection, wait_s=wait_s, tell=tell)
+            finally:
+                raw.close()
+        return Scrubbed(done=not reason, reason=reason, elsewhere=scrubbing.copies_beside(path) if path is not None else ())
+
+    def finish_scrubbing(self) -> None:
+        """Scrub what a process that died, or that others were in the way of, left unscrubbed. They may still be in the way."""
+        with _translated(self._url):
+            raw = self._engine.raw_connection()
+            try:
+                if scrubbing.is_unscrubbed(raw.driver_connection):
+                    scrubbing.scrub_file(raw.driver_connection, wait_s=SCRUB_AGAIN_S)
+            finally:
+                raw.close()
+
     def close(self) -> None:
         """Release connections."""
         self._engine.dispose()
@@ -218,6 +246,8 @@ def open_sqlite(url: str, *, now: Callable[[], datetime] | None = None, busy_s: 
             except DamagedStore as exc:
                 engine.dispose()
                 raise _damaged(path, exc, clock()) from exc
+    if path is not None:
+        store.finish_scrubbing()
     return store
 
 

@@ -15,7 +15,21 @@ from typing import Annotated, Any
 import typer
 
 from tenure.errors import TenureError, UserError
-from tenure.serving.cli import bench, context, demo, exchange, history, holdouts, learning, playbook, review, revise, settings, vectors
+from tenure.serving.cli import (
+    bench,
+    context,
+    demo,
+    exchange,
+    forget,
+    history,
+    holdouts,
+    learning,
+    playbook,
+    review,
+    revise,
+    settings,
+    vectors,
+)
 from tenure.serving.cli.output import Terminal
 from tenure.serving.cli.request import FAILED, INTERRUPTED, MISUSED, OK, Request
 from tenure.serving.cli.verbs import Colour, Db, Json, Scope, VerbGroup, overlaid
@@ -24,7 +38,7 @@ from tenure.version import VERSION
 GROUPS = {
     "Learn": ("demo", "learn", "context"),
     "Look": ("status", "show", "log", "diff", "blame", "holdouts"),
-    "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback"),
+    "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
@@ -147,7 +161,7 @@ def root(
     return OK
 
 
-for verbs in (demo, learning, context, playbook, exchange, history, holdouts, review, revise, settings, vectors, bench):
+for verbs in (demo, learning, context, playbook, exchange, history, holdouts, review, revise, forget, settings, vectors, bench):
     verbs.register(app)
 
 

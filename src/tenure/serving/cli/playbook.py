@@ -22,6 +22,7 @@ from tenure.serving.cli.verbs import add_verb
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from tenure.learning.retention import Retention
     from tenure.playbook.delta import Merge, Operation, Receipt
     from tenure.playbook.lessons import Lesson
     from tenure.playbook.refine import Plan
@@ -142,16 +143,19 @@ def refine(
 
     Lessons that say the same become one; where a bound is passed, the least useful are retired: only learned ones, and
     none that is pinned or proven. All of it is one delta that can be rolled back. Lessons that are alike in wording and
-    differ in a fact are listed, and left as they are.
+    differ in a fact are listed, and left as they are. What is older than the scope keeps it (tenure config set
+    retention.raw 180d) goes for good; by default nothing does.
     """
     with request.reading() if dry_run else request.writing() as book:
         plan, receipts = book.refine(dry_run=dry_run)
         with book.store.reading(book.scope) as reading:
             texts = {lesson.id: lesson for lesson in map(reading.lesson, _ids_of(plan)) if lesson is not None}
             version = reading.version() if receipts else None
+        retained = book.retain(dry_run=dry_run, author=person())
     if request.as_json:
         request.terminal.document(
             {
+                "retention": _retained(retained),
                 "merges": [{"ids": list(merge.ids), "into": merge.into, "reason": merge.reason} for merge in plan.merges],
                 "evictions": [{"id": eviction.id, "reason": eviction.reason} for eviction in plan.evictions],
                 "conflicts": [{"ids": list(conflict.ids), "reason": conflict.reason} for conflict in plan.conflicts],
@@ -164,7 +168,15 @@ def refine(
         )
         return OK
     _show_plan(request, plan, texts, version, dry_run=dry_run)
+    if retained.told():
+        undone = "" if retained.nothing else " Nothing was taken out." if dry_run else f" Gone for good, as version {retained.version}."
+        request.terminal.say(f"Retention: {retained.told()}.{undone}")
     return OK
+
+
+def _retained(found: Retention) -> Mapping[str, Any]:
+    names = ("runs", "needed", "bereft", "held", "failed", "lessons")
+    return {**{name: list(getattr(found, name)) for name in names}, "version": found.version}
 
 
 # -- show --------------------------------------------------------------------------------------------

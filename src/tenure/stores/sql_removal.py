@@ -1,0 +1,167 @@
+"""Reading what forgetting and revoking need of a scope in a SQL database."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, or_, select
+
+from tenure.playbook.run import vote_of
+from tenure.ports import LedgerEntry
+from tenure.stores import rows
+from tenure.stores.growth import is_before
+
+_AT_ONCE = 500
+_FEW = 12
+"""So many strings are looked for by the database itself; more are compared in one pass through the ledger."""
+
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_ESCAPES = (("\\n", " "), ("\\t", " "), ("\\r", " "), ('\\"', '"'), ("\\\\", "\\"))
+
+
+class SqlRemoval:
+    """The part of a look at a scope that says what would go with a run, an origin or a subject (see `ports.Traces`)."""
+
+    _connection: Connection
+    _wall: Mapping[str, str]
+
+    @abstractmethod
+    def _mine(self, table: Any, **columns: object) -> Any: ...
+
+    @abstractmethod
+    def ledger(
+        self, *, after: int = 0, until: int | None = None, newest_first: bool = False, limit: int | None = None
+    ) -> Sequence[LedgerEntry]:
+        """Deltas with their arrival numbers in a range."""
+
+    @abstractmethod
+    def _entries(self, versions: Iterable[int]) -> list[LedgerEntry]: ...
+
+    def forgotten_at(self, run_id: str) -> str:
+        """When a run was forgotten, ISO 8601; empty if it was not."""
+        t = rows.forgotten_runs
+        salts = self._connection.execute(select(t.c.salt).where(self._mine(t)).distinct()).scalars().all()
+        digests = [forgotten_digest(salt, run_id) for salt in salts]
+        if not digests:
+            return ""
+        return str(self._connection.execute(select(func.max(t.c.at)).where(self._mine(t), t.c.digest.in_(digests))).scalar() or "")
+
+    def origins(self) -> Mapping[str, int]:
+        """Names of the origins of kept runs, with the number of runs, revoked ones too."""
+        t = rows.runs
+        found = self._connection.execute(select(t.c.origin, func.count()).where(self._mine(t)).group_by(t.c.origin).order_by(t.c.origin))
+        return {name: int(count) for name, count in found}
+
+    def runs_from(self, origins: Collection[str]) -> Sequence[str]:
+        """Ids of kept runs of origins with these names, revoked ones too, oldest first."""
+        t = rows.runs
+        found: list[tuple[int, str]] = []
+        for some in _portions(sorted(origins)):
+            wanted = select(t.c.arrived, t.c.id).where(self._mine(t), t.c.origin.in_(some))
+            found += [(arrived, one) for arrived, one in self._connection.execute(wanted)]
+        return [one for _, one in sorted(found)]
+
+    def revoked_runs(self) -> Sequence[str]:
+        """Ids of kept runs that are revoked, oldest first."""
+        t = rows.runs
+        return list(self._connection.execute(select(t.c.id).where(self._mine(t, revoked=True)).order_by(t.c.arrived)).scalars())
+
+    def spoken_on(self, vote: str, lessons: Collection[str], *, but: str) -> frozenset[str]:
+        """Which of these lessons a run of an untrusted origin has already been shown, cited or given rise to, another one left out."""
+        t = rows.runs
+        same = t.c.origin >= vote, t.c.origin < f"{vote}0"  # the name itself, and all documents below it: '0' follows '/'
+        found: set[str] = set()
+        for table in (rows.exposures, rows.sources):
+            of_run = (table.c.tenant == t.c.tenant, table.c.scope == t.c.scope, table.c.run_id == t.c.id)
+            for some in _portions(sorted(lessons)):
+                wanted = select(table.c.lesson_id, t.c.origin).where(
+                    self._mine(table), table.c.lesson_id.in_(some), table.c.run_id != but, *of_run, *same
+                )
+                found.update(one for one, name in self._connection.execute(wanted.distinct()) if vote_of(name) == vote)
+        return frozenset(found)
+
+    def ledger_naming(self, ids: Collection[str]) -> Sequence[LedgerEntry]:
+        """Deltas in whose records any of these ids stands (of lessons made or named, of runs and observations), oldest first."""
+        return self._entries(self._versions_naming(ids))
+
+    def _versions_naming(self, ids: Collection[str]) -> set[int]:
+        t = rows.ledger
+        escaped = {json.dumps(one)[1:-1] for one in ids}
+        if not escaped:
+            return set()
+        if len(escaped) <= _FEW:
+            stands = or_(*(func.instr(t.c.payload, one) > 0 for one in sorted(escaped)))
+            found = set(self._connection.execute(select(t.c.version).where(self._mine(t), stands)).scalars())
+        else:
+            found = set()
+            for version, payload in self._connection.execute(select(t.c.version, t.c.payload).where(self._mine(t))):
+                said = _QUOTED.findall(payload)
+                learned = (one[len("learn:") :].rsplit(":", 2)[0] for one in said if one.startswith("learn:"))
+                if not escaped.isdisjoint(said) or not escaped.isdisjoint(learned):
+                    found.add(version)
+        r = rows.records
+        for some in _portions(sorted(ids)):
+            made = select(t.c.version).join(r, (r.c.tenant == t.c.tenant) & (r.c.scope == t.c.scope) & (r.c.delta_id == t.c.delta_id))
+            found.update(self._connection.execute(made.where(self._mine(r), r.c.key.in_(some))).scalars())
+        return found
+
+    def ledger_holding(self, stands_in: Callable[[str], bool]) -> Sequence[LedgerEntry]:
+        """Deltas in which a text is of a kind, oldest first. Cost follows the ledger."""
+        t, s = rows.ledger, rows.ledger_texts
+        texts = self._connection.execute(select(s.c.version, s.c.text).where(self._mine(s)))
+        found = {version for version, text in texts if stands_in(text)}
+        payloads = self._connection.execute(select(t.c.version, t.c.payload).where(self._mine(t)))
+        for version, payload in payloads:
+            # In a record characters beyond ASCII stand escaped.
+            if version not in found and stands_in(_readable(json.dumps(json.loads(payload), ensure_ascii=False))):
+                found.add(version)
+        return self._entries(found)
+
+    def runs_holding(self, stands_in: Callable[[str], bool]) -> Sequence[str]:
+        """Ids of kept runs in which a text is of a kind, oldest first. Cost follows all that is kept."""
+        t, s = rows.runs, rows.steps
+        found = {one for one, body in self._connection.execute(select(t.c.id, t.c.body).where(self._mine(t))) if stands_in(_readable(body))}
+        steps = self._connection.execute(select(s.c.run_id, s.c.body).where(self._mine(s)))
+        found |= {one for one, body in steps if one not in found and stands_in(_readable(body))}
+        arrived: list[tuple[int, str]] = []
+        for some in _portions(sorted(found)):
+            wanted = select(t.c.arrived, t.c.id).where(self._mine(t), t.c.id.in_(some))
+            arrived += [(place, one) for place, one in self._connection.execute(wanted)]
+        return [one for _, one in sorted(arrived)]
+
+    def runs_before(self, moment: str) -> Sequence[str]:
+        """Ids of kept runs that ended, or began, before a moment, oldest first. Cost follows the number of runs."""
+        t = rows.runs
+        limit = datetime.fromisoformat(moment)
+        found = self._connection.execute(select(t.c.id, t.c.body).where(self._mine(t)).order_by(t.c.arrived))
+        dated = ((one, json.loads(body)) for one, body in found)
+        return [one for one, body in dated if is_before(body.get("ended") or body.get("started") or "", limit)]
+
+    def settings_kept(self) -> Mapping[str, str]:
+        """All settings of the scope, by name."""
+        t = rows.settings
+        found = self._connection.execute(select(t.c.name, t.c.value).where(self._mine(t)).order_by(t.c.name))
+        return {str(name): str(value) for name, value in found}
+
+
+def forgotten_digest(salt: str, run_id: str) -> str:
+    """What stands for a forgotten run."""
+    return hashlib.sha256(f"{salt}\n{run_id}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _readable(text: str) -> str:
+    """JSON with the commonest escapes as what they stand for."""
+    if "\\" in text:
+        for escape, character in _ESCAPES:
+            text = text.replace(escape, character)
+    return text
+
+
+def _portions(ids: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
