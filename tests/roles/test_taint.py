@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.playbook.run import Origin, Run, Step, StepKind, Task
-from tenure.roles.taint import ERROR_QUOTE_LIMIT, UntrustedText, is_directive
+from tenure.roles.error_statements import is_directive
+from tenure.roles.taint import ERROR_QUOTE_LIMIT, UntrustedText
 
 TEXT = "one two three four five six seven eight nine ten"
 WEB = Origin(channel="web", document="example.org", trusted=False)

@@ -179,6 +179,15 @@ _SUBJECT = (
     r"|does)\b"
 )
 _GERUND = r"\w*ing\b"
+_SWITCH = r"--\w|[\w.]+\s*=\s*\S"
+_WARNED_OF = (
+    r"[`'\"]?\s+(?:flag |option |only |also |just )?(?:hides?|masks?|skips?|disables?|bypass(?:es)?|exposes?|weakens?|breaks?|leaves?"
+    r"|invites?|turns? off|switches off|means|is (?:\w+ )?(?:insecure|unsafe|dangerous|risky|forbidden|wrong|bad|a|an|no|never|not|only)\b)"
+)
+_COMMENDED = (
+    r"\b(?:faster|quick\w*|fine|safe|default|standard|solves?|fixes|helps?|recommended|normal|best|saves?|avoids?|harmless|needs?|needed"
+    r"|should|use it|add it|set it|pass it)\b"
+)
 _CLAUSE_END = re.compile(r"[.;!?](?:\s|\Z)|\n")
 
 
@@ -204,5 +213,7 @@ def _is_meant(text: str, found: re.Match[str], rule: Rule) -> bool:
         return False
     if reported or (rule.order and compiled(_LEADS).search(before) is None):
         return reported and compiled(_COMPLIES).search(after) is not None and compiled(_REFUSED).search(after) is None
+    if compiled(_SWITCH).match(found.group()) and compiled(_WARNED_OF).match(after) and not compiled(_COMMENDED).search(after):
+        return False
     described = not before and compiled(_GERUND).match(text, start) and compiled(_SUBJECT).match(after)
     return not described

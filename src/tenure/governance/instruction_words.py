@@ -6,7 +6,7 @@ Words are compared by their first five letters (`word_stem`), so that `verify` a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?:'[a-z]+)?")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -76,6 +76,8 @@ CHECKS = _stems(
     "verify verification check confirm confirmation approve approval ask consent authenticate validate review identity limit audit log "
     "policy rule inform notify tell warn"
 )
+GUARDS = CHECKS - _stems("ask inform notify tell warn rule") | _stems("test")
+"""Checks that lose their use if they come after what they guard."""
 
 ERROR_ORDERS = _roots(
     r"disregard forget obey waiv(?:e|ing) exempt assistant secretly silently quietly conceal unconditionally regardless whatever "
@@ -106,8 +108,22 @@ OPERATIONS = _stems(
     "valid invalid missing empty wrong right correct exact exactly existing current actual given known unknown stored listed shown "
     "step task case example record data item entry line row order sequence single one two once "
     "check ensure sure note remember state status detail details not never instead rather without no "
-    "user customer agent ask tell say said answer about belong mean leave left "
+    "user customer caller owner person people somebody someone agent ask tell say said answer about belong mean leave left "
     "there here now new old only different available possible "
-    "able way"
+    "compute calculate plan consult inspect determine several letter three able way"
 )
 """What any advice on calling tools is made of. It supports a statement; it says nothing of what the statement is about."""
+
+NEGATION_STEMS = frozenset(word_stem(word) for word in NEGATIONS)
+
+
+def negates_check(stems: Sequence[str]) -> bool:
+    """Whether a check is named soon after a negation, unless two negations make it a demand ("never ... without checking")."""
+    negated = [place for place, stem in enumerate(stems) if stem in NEGATION_STEMS]
+    for number, place in enumerate(negated):
+        if number and place - negated[number - 1] <= 8:
+            continue
+        demanded = any(stem in NEGATION_STEMS for stem in stems[place + 1 : place + 9])
+        if not demanded and any(stem in CHECKS for stem in stems[place + 1 : place + 5]):
+            return True
+    return False
