@@ -72,7 +72,7 @@ _LATIN_LOOKALIKES = str.maketrans(
         )
     )
 )
-_WORD_WITH_LATIN = re.compile(r"\w*[a-z]\w*")
+_WORD_WITH_LATIN = re.compile(r"\b(?=[^\Wa-z]*[a-z])\w++")
 _NOT_SEEN = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
 _BLANKS = re.compile(r"[^\S\n]+")
 

@@ -32,6 +32,7 @@ Two more, if the error began with what failed: "Read it first before writing to 
 _SHORTEST = 4
 _PREFIX = re.compile(r"^\s*(?:(?:[\w.\[\]]*(?:error|exception|warning|fehler|erreur|hint|err!)[\w\[\]]*|\d{3})\s*[:!]*\s+)+", re.IGNORECASE)
 _ENDS = re.compile(r"(?<=[.!?。！？])\s+|[;；]|(?<=[。！？])|\n+")
+_CLAUSES = re.compile(r"[,:–—]\s+|\s-\s|\s(?=(?:so|but|then)\s)")
 _NAME = re.compile(r"[`'\"]?\b\w+_\w+\b[`'\"]?|--\w[\w-]*|[\w.-]*/[\w./-]+")
 _COMPOUND = re.compile(r"\w+-\w+")
 _LETTERS = re.compile(r"[぀-ヿ㐀-鿿가-힯]|[^\W\d_]{2,}")
@@ -41,7 +42,8 @@ _FAILS = re.compile(
     r"|will) ?n[o']t|unable|not (?:found|enough|allowed|supported|permitted|valid|available|implemented|a|an|in)|no (?:such|module|rule"
     r"|match\w*|space|route|results?|default|file|free|more|longer exists)|deni(?:ed|es)|refus\w+|reject\w*|forbidden|prohibited"
     r"|unauthori[sz]ed|invalid|illegal|malformed|missing|undefined|unknown|unexpected|unsupported|unrecogni[sz]ed|unresolved|unreachable"
-    r"|unavailable|unterminated|unused|must|requires?|required|expect(?:s|ed|ing)|wants|timed? ?out|timeout|conflict\w*|already|exists"
+    r"|unavailable|unterminated|unused|must|requires?|required"
+    r"|needs? (?!no\b|not\b)|expect(?:s|ed|ing)|wants|timed? ?out|timeout|conflict\w*|already|exists"
     r"|expired|exceed\w*|too \w+|at most|at least|maximum|minimum|insufficient|out of|empty|blank|locked|closed|taken|wrong|bad|duplicate"
     r"|violat\w+|mismatch\w*|differs?|corrupt\w*|broken|overflow\w*|killed|lost|left|add up|exactly|only"
     r"|should be (?:a|an|the|either|one|in|of|at|between|less|more|greater)|did you mean|meant"
@@ -66,6 +68,7 @@ _HINT = re.compile(
 _STANDING = re.compile(
     r"\b(?:from (?:now|today|here) on|from today|from this (?:release|version|day)|in future|hence(?:forth|forward)|going forward"
     r"|next time|the next time|(?:each|every) time|for (?:all|every|any) \w+|as of (?:now|today)|for good|best practice"
+    r"|needs? (?:no|not)|no need|(?:not|no longer|never) (?:needed|necessary|required)"
     r"|remember|bear in mind|keep in mind|memori[sz]e|(?:team|company|house) (?:convention|rule|practice)|policy (?:update|change)"
     r"|agents|assistants?|chat ?bots?|language models?|ai|colleagues"
     r"|(?:tell|inform|ask|give|show|answer|offer|charge|promise|assure|remind|greet|thank)s? (?:the |every |each |any |all |your )?"
@@ -103,7 +106,11 @@ def is_directive(error: str) -> bool:
         return True
     said = statements_of(error)
     most = TALK_WORDS + 2 * (_FAILS.search(_NAME.sub(" ", said[0])) is not None) if said else TALK_WORDS
-    return find_attack(error) is not None or any(_is_talk(sentence, most) for sentence in said)
+    if find_attack(error) is not None or any(_is_talk(sentence, most) for sentence in said):
+        return True
+    whole = _NAME.sub(" ", " ".join(said))
+    failed = _FAILS.search(whole) is not None or any(_HINT.match(sentence) for sentence in said)
+    return not failed and len(_LETTERS.findall(whole)) >= TALK_WORDS
 
 
 def statements_of(error: str) -> tuple[str, ...]:
@@ -126,7 +133,8 @@ def _is_talk(sentence: str, most: int) -> bool:
     if _STANDING.search(plain) is not None:
         return True
     if _FAILS.search(plain) is not None:
-        return False
+        # "Disk full, so the history may be rewritten": what failed, and what to do about it.
+        return any(_FAILS.search(clause) is None and _is_talk(clause, most) for clause in _CLAUSES.split(plain))
     stems = frozenset(word_stems(plain))
     forceful = (stems_of(FORCE, _COMPOUND.sub(" ", plain)) - _HONEST_FORCE) | (stems & LEAVE_OUT)
     if _HINT.match(plain) is not None:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote
 
-from tenure.governance.hidden_text import decoded_texts
+from tenure.governance.attacks import fold
+from tenure.governance.hidden_text import decoded_texts, hidden_characters
 from tenure.governance.instruction_words import (
     FORCE,
     GUARDS,
-    NEGATION_STEMS,
     OPERATIONS,
+    denies,
     negates_check,
     stems_of,
     word_stem,
@@ -49,7 +50,9 @@ _LITTLE = 150
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 
 _NO = re.compile(r"^\W*no\b\s*[,:;-]|\byes or no\b", re.IGNORECASE)
-"""What a person says before the right way, and two answers of which one will do: they deny nothing."""
+"""What a person says before the right way, and two answers of which one will do: they deny nothing of what follows."""
+
+_CONTRAST = re.compile(r"(?:,|\band\b)\s*(?:but )?not\b[^,.;:!?\n]*", re.IGNORECASE)
 
 _READ = 200_000
 """Characters of untrusted text that are looked through one by one; a run with more is taken to carry instructions."""
@@ -59,9 +62,12 @@ _QUOTED = f"{{1,{ERROR_QUOTE_LIMIT}}}"
 _QUOTATION = re.compile(rf"\"[^\"\n]{_QUOTED}\"|“[^”\n]{_QUOTED}”|`[^`\n]{_QUOTED}`|(?<!\w)'[^'\n]{_QUOTED}'(?!\w)")
 _ADDRESS = re.compile(r"(?:https?|hxxps?|ftp)://|www\.|\w@\w|\[redacted:(?:email|url-password|bank-account|phone)\]", re.IGNORECASE)
 _SPECIFIC = re.compile(
-    r"[a-z]+://[^\s\"'`)>]+|\[redacted:[a-z-]+\]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|app|sh|ru|cn|co|example)\b"
-    r"|\b\w*\d\w+\b|\b[A-Za-z]\w*(?:_\w+)+\b|\b[a-z]+[A-Z]\w*\b",
+    r"(?<![a-z])[a-z]++://[^\s\"'`)>]+|\[redacted:[a-z-]+\]|(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+"
+    r"|(?<![\w.-])\.?(?:[\w-]++\.)+(?:com|org|net|io|dev|ai|app|sh|ru|cn|co|example)\b"
+    r"|\b(?=\w*\d\w)\w++|\b(?=[A-Za-z]\w*_\w)\w++|\b[a-z]++[A-Z]\w*+",
 )
+"""Names and figures. Each alternative starts only where such a word can, so that time grows with the length and no faster."""
+
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b|\b[A-Z]{3,}\b")
 
 
@@ -151,8 +157,10 @@ class _Ground:
         # Names of fields in results are structure; they lend no word that moves money, data, rights or checks.
         texts.append(" ".join(sorted(name for name in names if not stems_of(FORCE, name))))
         self._text = "\n".join(texts).casefold()
-        self._sentences = [sentence for text in texts for sentence in _sentences(_NO.sub("", text))]
-        self._in_order = [list(word_stems(sentence)) for text in texts for sentence in _SENTENCE.split(text)]
+        told = [sentence for text in texts for sentence in _SENTENCE.split(_NO.sub("", text))]
+        self._in_order = [list(word_stems(sentence)) for sentence in told]
+        self._sentences = [frozenset(stems) for stems in self._in_order]
+        self._denials = [_polarities(sentence) for sentence in told]
         self._units = [*self._sentences, *(one | other for one, other in pairwise(self._sentences))]
         self._stems = frozenset().union(*self._sentences)
         self._names = sorted({step.name for step in run.steps if step.kind == "tool_call" and len(step.name) > 3})
@@ -216,8 +224,8 @@ class _Ground:
         if not said or self._names_a_tool(statement) or _only_looks(statement):
             return ""
         most = max((len(said & sentence) for sentence in self._sentences), default=0)
-        denies = _negative(word_stems(_NO.sub("", statement)))
-        agrees = any(_negative(sentence) == denies for sentence in self._sentences if len(said & sentence) == most)
+        nearest = [place for place, sentence in enumerate(self._sentences) if len(said & sentence) == most]
+        agrees = any(not _polarities(statement).isdisjoint(self._denials[place]) for place in nearest)
         return "" if agrees else "it turns round what the nearest trusted sentence says"
 
     def _names_a_tool(self, statement: str) -> bool:
@@ -241,8 +249,9 @@ def _sentences(text: str) -> Iterator[frozenset[str]]:
             yield stems
 
 
-def _negative(stems: Iterable[str]) -> bool:
-    return any(stem in NEGATION_STEMS for stem in stems)
+def _polarities(sentence: str) -> frozenset[bool]:
+    """Whether a sentence denies something; both if it does so only beside the right thing, as in "by id, not by name"."""
+    return frozenset((denies(word_stems(sentence)), denies(word_stems(_CONTRAST.sub("", _NO.sub("", sentence))))))
 
 
 def _is_untrusted(step: Step, run: Run) -> bool:
@@ -283,7 +292,7 @@ _LOOK = re.compile(
 def _only_looks(statement: str) -> bool:
     """Whether all that a statement tells to do is to look, to compare, to wait or to refuse: that does no harm on any condition."""
     told = _CONDITION.sub("", statement.strip())
-    return _LOOK.match(told) is not None and not _negative(word_stems(told))
+    return _LOOK.match(told) is not None and not denies(word_stems(told))
 
 
 def _carries(content: str) -> bool:
@@ -294,14 +303,15 @@ def _carries(content: str) -> bool:
 
 
 def _scraps(content: str) -> Iterator[str]:
-    """Parts of sentences in an untrusted text: strings of two words or more, of which one joins words. Names and states have none."""
+    """Parts of sentences in an untrusted text: short strings with a word that joins words or a full stop, or three small words."""
     if len(content) <= _READ:
-        yield from (leaf for leaf in _leaves(content) if " " in leaf.strip() and _JOINING.search(leaf) is not None)
+        yield from (leaf for leaf in _leaves(content) if " " in leaf.strip() and _PART.search(leaf) is not None)
 
 
-_JOINING = re.compile(
+_PART = re.compile(
     r"\b(?:the|a|an|to|for|of|in|on|at|with|without|and|or|not|no|is|are|be|if|when|all|any|every|you|your|my|from|by|as|der|die|das|und|ohne"
     r"|zu|f\u00fcr|le|les|des|de|du|et|pour|sans|el|los|las|y|para|sin|di|il|per|senza|\u0438|\u0432|\u043d\u0430|\u0431\u0435\u0437|\u043d\u0435)\b"
+    r"|[.?!:]\s*$|^[^\W\d_A-Z]+ [^\W\d_A-Z]+ [^\W\d_A-Z]+$"
 )
 """Words that join words, in small letters, so that "Bank of America" has one and "New York" none."""
 
@@ -311,6 +321,8 @@ def _readings(text: str) -> Iterator[str]:
     yield text
     if "%" in text:
         yield unquote(text)
+    if not text.isascii() and (seen := fold(text.translate(_TAGS))) != text.casefold():
+        yield seen
     if len(text) <= _DECODED:
         for leaf in _leaves(text):
             yield from (inner for _, inner in decoded_texts(leaf))
@@ -318,6 +330,7 @@ def _readings(text: str) -> Iterator[str]:
                 yield _SPACED.sub(lambda run: run.group().replace(" ", ""), leaf)
 
 
+_TAGS = {code: code - 0xE0000 for code in range(0xE0020, 0xE007F)}
 _DECODED = 20_000
 _SPACED = re.compile(r"\b(?:\w ){3,}\w\b")
 _ENCODED = ("base64", "hexadecimal", "escapes")
@@ -326,6 +339,8 @@ _ENCODED = ("base64", "hexadecimal", "escapes")
 def _could_instruct(leaf: str) -> bool:
     if len(leaf) < 4:
         return False
+    if hidden_characters(leaf):
+        return True
     letters = [word for word in _WORD.findall(leaf) if any(c.isalpha() for c in word)]
     if " " in leaf.strip() and (len(letters) >= CARRIER_WORDS or _ADDRESS.search(leaf) is not None):
         return True
