@@ -121,9 +121,25 @@ def _in_other_languages(text: str) -> Finding | None:
             continue
         for found in re.finditer(foreign.pattern, text):
             around = text[max(0, found.start() - 24) : found.end() + 12]
+            if not foreign.negation and _WITHOUT.search(found.group()) and _demands(text, found, foreign.denial):
+                continue
             if not foreign.negation or re.search(foreign.negation, around) is None:
                 return Finding(foreign.rule, f"it {REASONS[foreign.rule]}: '{_shown(found)}'")
     return None
+
+
+_WITHOUT = re.compile(
+    r"\b(?:sin|sem|sans|senza|ohne|zonder|bez|\u0431\u0435\u0437|tanpa)\b|\u062f\u0648\u0646|\u092c\u093f\u0928\u093e|\u092c\u0917\u0948\u0930|\u672a\u7ecf|\u672a\u7d93|\u306a\u3057\u306b|\u306a\u3057\u3067|\u305a\u306b"
+    r"|\uc5c6\uc774|m[ae]d[ae]n\b"
+)
+_CLAUSE_MARKS = re.compile(r"[.,;:!?\n\u3002\uff0c\u3001\uff1b\u060c\u0964]")
+
+
+def _demands(text: str, found: re.Match[str], denial: str) -> bool:
+    """Whether a clause denies what its "without" leaves out: "niet zonder goedkeuring betalen" demands the approval."""
+    before = _CLAUSE_MARKS.split(text[max(0, found.start() - 60) : found.start()])[-1]
+    after = _CLAUSE_MARKS.split(text[found.end() : found.end() + 40])[0]
+    return re.search(denial, before) is not None or re.search(denial + "|\u306a\u3044", after) is not None
 
 
 def _inside_word(text: str, place: int) -> bool:

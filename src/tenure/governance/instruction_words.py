@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?:'[a-z]+)?")
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?:['\u2019][a-z]+)?")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _STEM = 5
 
@@ -29,12 +29,14 @@ _WITH_E = frozenset(("note", "none", "done", "once"))
 
 def word_stem(word: str) -> str:
     """What words of one family share: without `-ing`, `-ed`, `-s` and a last `e`, the first five letters, in small ones."""
-    folded = word.casefold().removesuffix("'s")
+    folded = word.casefold().replace("\u2019", "'").removesuffix("'s")
+    if folded.endswith("n't"):
+        return "not"
     folded = _IRREGULAR.get(folded, folded)
     for ending in ("ing", "ed", "s"):
         if folded.endswith(ending) and len(folded) - len(ending) >= 3 and not folded.endswith("ss"):
             folded = folded[: -len(ending)]
-            if ending != "s" and folded[-1] == folded[-2] and folded[-1] in "bdgmnprt":
+            if ending != "s" and len(folded) > 3 and folded[-1] == folded[-2] and folded[-1] in "bdgmnprt":
                 folded = folded[:-1]
             break
     if len(folded) >= 4 and folded.endswith("e") and folded not in _WITH_E:
@@ -124,24 +126,34 @@ OPERATIONS = _stems(
 """What any advice on calling tools is made of. It supports a statement; it says nothing of what the statement is about."""
 
 NEGATION_STEMS = frozenset(word_stem(word) for word in NEGATIONS)
+_AFFIRMERS = _stems("without unless until before")
+_NEAR, _AT_ONCE = 8, 3
+"""Within so many words a negation meets what makes a demand of it: "never delete without asking"; and "do not skip", which stand closer."""
+
+
+def _affirms(stem: str, distance: int) -> bool:
+    return (stem in _AFFIRMERS and distance <= _NEAR) or (stem in LEAVE_OUT and distance <= _AT_ONCE)
+
+
+def _negations(stems: Sequence[str]) -> Iterator[int]:
+    """Places of the words that deny or leave out, other than those that two of them make a demand of."""
+    last: int | None = None
+    for place, stem in enumerate(stems):
+        if last is not None and _affirms(stem, place - last):
+            last = None
+        elif stem in NEGATION_STEMS or stem in LEAVE_OUT:
+            if last is not None:
+                yield last
+            last = place
+    if last is not None:
+        yield last
 
 
 def denies(stems: Iterable[str]) -> bool:
-    """Whether a sentence denies or forbids something. Two negations near each other affirm: "never delete without asking"."""
-    last: int | None = None
-    for place, stem in enumerate(stems):
-        if stem in NEGATION_STEMS:
-            last = None if last is not None and place - last <= 8 else place
-    return last is not None
+    """Whether a sentence denies, forbids or leaves out something. "Never delete without asking" demands, and so denies nothing."""
+    return next(_negations(list(stems)), None) is not None
 
 
 def negates_check(stems: Sequence[str]) -> bool:
-    """Whether a check is named soon after a negation, unless two negations make it a demand ("never ... without checking")."""
-    negated = [place for place, stem in enumerate(stems) if stem in NEGATION_STEMS]
-    for number, place in enumerate(negated):
-        if number and place - negated[number - 1] <= 8:
-            continue
-        demanded = any(stem in NEGATION_STEMS for stem in stems[place + 1 : place + 9])
-        if not demanded and any(stem in CHECKS for stem in stems[place + 1 : place + 5]):
-            return True
-    return False
+    """Whether a check is named soon after a negation or a verb that leaves out, unless two of them make it a demand."""
+    return any(not CHECKS.isdisjoint(stems[place + 1 : place + (4 if stems[place] in LEAVE_OUT else 5)]) for place in _negations(stems))

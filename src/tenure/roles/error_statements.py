@@ -32,7 +32,7 @@ Two more, if the error began with what failed: "Read it first before writing to 
 _SHORTEST = 4
 _PREFIX = re.compile(r"^\s*(?:(?:[\w.\[\]]*(?:error|exception|warning|fehler|erreur|hint|err!)[\w\[\]]*|\d{3})\s*[:!]*\s+)+", re.IGNORECASE)
 _ENDS = re.compile(r"(?<=[.!?。！？])\s+|[;；]|(?<=[。！？])|\n+")
-_CLAUSES = re.compile(r"[,:–—]\s+|\s-\s|\s(?=(?:so|but|then)\s)")
+_CLAUSES = re.compile(r"[,:–—]\s+|\s-\s|[()]|\s(?=(?:so|but|then)\s)")
 _NAME = re.compile(r"[`'\"]?\b\w+_\w+\b[`'\"]?|--\w[\w-]*|[\w.-]*/[\w./-]+")
 _COMPOUND = re.compile(r"\w+-\w+")
 _LETTERS = re.compile(r"[぀-ヿ㐀-鿿가-힯]|[^\W\d_]{2,}")
@@ -70,7 +70,8 @@ _STANDING = re.compile(
     r"|next time|the next time|(?:each|every) time|for (?:all|every|any) \w+|as of (?:now|today)|for good|best practice"
     r"|needs? (?:no|not)|no need|(?:not|no longer|never) (?:needed|necessary|required)"
     r"|remember|bear in mind|keep in mind|memori[sz]e|(?:team|company|house) (?:convention|rule|practice)|policy (?:update|change)"
-    r"|agents|assistants?|chat ?bots?|language models?|ai|colleagues"
+    r"|agents|assistants?|chat ?bots?|language models?|ai|colleagues|yourself|nobody"
+    r"|(?:is|are) never (?!used|read|awaited|called|reached|constructed)|(?:may|can) be \w+ (?:through|away|freely)"
     r"|(?:tell|inform|ask|give|show|answer|offer|charge|promise|assure|remind|greet|thank)s? (?:the |every |each |any |all |your )?"
     r"(?:users?|customers?|callers?|clients?|passengers?|patients?|guests?|buyers?|shoppers?|people)"
     r"|when(?:ever)? (?:you|some(?:one|body)|any(?:one|body))\b|whenever|to-?do"
@@ -117,6 +118,18 @@ def statements_of(error: str) -> tuple[str, ...]:
     """The sentences of an error, without lines of code and of a stack, and without a leading "Error:"."""
     lines = [line for line in error.splitlines() if _CODE_LINE.match(line) is None]
     return tuple(bare for part in _ENDS.split("\n".join(lines)) if (bare := _PREFIX.sub("", part).strip()))
+
+
+def told_by(error: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The clauses of an error that say what failed or how a call is accepted, and those that add something of four words or more."""
+    facts: list[str] = []
+    rest: list[str] = []
+    for sentence in statements_of(error):
+        for clause in _CLAUSES.split(sentence):
+            plain = _NAME.sub(" ", clause)
+            adds = len(_LETTERS.findall(plain)) >= _SHORTEST and _FAILS.search(plain) is None and _HINT.match(plain) is None
+            (rest if adds else facts).append(clause)
+    return tuple(facts), tuple(rest)
 
 
 def _is_talk(sentence: str, most: int) -> bool:

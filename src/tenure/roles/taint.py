@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -27,7 +28,7 @@ from tenure.governance.instruction_words import (
     word_stems,
 )
 from tenure.playbook.run import Origin, Run, Step
-from tenure.roles.error_statements import is_directive, statements_of
+from tenure.roles.error_statements import is_directive, told_by
 
 QUOTED_WORDS = 8
 """This many words in a row are a quotation. A CJK character counts as a word."""
@@ -52,7 +53,8 @@ _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 _NO = re.compile(r"^\W*no\b\s*[,:;-]|\byes or no\b", re.IGNORECASE)
 """What a person says before the right way, and two answers of which one will do: they deny nothing of what follows."""
 
-_CONTRAST = re.compile(r"(?:,|\band\b)\s*(?:but )?not\b[^,.;:!?\n]*", re.IGNORECASE)
+_CONTRAST = re.compile(r"(?:,|\band\b)\s*(?:but )?(?:not|never)\b[^,.;:!?\n]*", re.IGNORECASE)
+_KEPT_OUT = re.compile(r"\b(?:stay|keep|kept|leave|left)s?\s(?:\w+\s){0,3}?out\b", re.IGNORECASE)
 
 _READ = 200_000
 """Characters of untrusted text that are looked through one by one; a run with more is taken to carry instructions."""
@@ -139,7 +141,9 @@ class _Ground:
                 if step.error and is_directive(step.error):
                     self._carriers.append(step.error)
                 elif step.error:  # what was wrong with a call, beside the call
-                    texts.append("\n".join((*statements_of(step.error), calls.get(step.call_id or step.name, step.name))))
+                    facts, rest = told_by(step.error)
+                    texts.append("\n".join((*facts, calls.get(step.call_id or step.name, step.name))))
+                    self._carriers.extend(rest)
                 if not repeated and _carries(step.content):
                     self._carriers.append(step.content)
                 elif not repeated:
@@ -152,7 +156,7 @@ class _Ground:
                 if step.kind == "tool_call":
                     texts.append(json.dumps(dict(step.arguments), default=str, ensure_ascii=False))
         # An instruction may come in parts, none of which says anything.
-        if sum(len(_WORD.findall(scrap)) for scrap in scraps) >= CARRIER_WORDS and len(scraps) > 1:
+        if any(_PART.search(scrap) for scrap in scraps) and sum(len(_WORD.findall(scrap)) for scrap in scraps) >= CARRIER_WORDS:
             self._carriers.append("\n".join(scraps))
         # Names of fields in results are structure; they lend no word that moves money, data, rights or checks.
         texts.append(" ".join(sorted(name for name in names if not stems_of(FORCE, name))))
@@ -251,7 +255,8 @@ def _sentences(text: str) -> Iterator[frozenset[str]]:
 
 def _polarities(sentence: str) -> frozenset[bool]:
     """Whether a sentence denies something; both if it does so only beside the right thing, as in "by id, not by name"."""
-    return frozenset((denies(word_stems(sentence)), denies(word_stems(_CONTRAST.sub("", _NO.sub("", sentence))))))
+    plain = _KEPT_OUT.sub(" not ", _NO.sub("", sentence))
+    return frozenset((denies(word_stems(plain)), denies(word_stems(_CONTRAST.sub("", plain)))))
 
 
 def _is_untrusted(step: Step, run: Run) -> bool:
@@ -273,7 +278,7 @@ def _checks_put_late(stems: Sequence[str]) -> frozenset[str]:
     late: set[str] = set()
     for place, stem in enumerate(stems):
         before, behind = (frozenset(part) & GUARDS for part in (stems[max(0, place - _NEAR) : place], stems[place + 1 : place + 1 + _NEAR]))
-        if stem == "befor" and not before:
+        if stem == "befor" and not before and not denies(stems[:place]):
             late |= behind
         elif stem in ("after", "later", "once") and not behind:
             late |= before
@@ -303,17 +308,18 @@ def _carries(content: str) -> bool:
 
 
 def _scraps(content: str) -> Iterator[str]:
-    """Parts of sentences in an untrusted text: short strings with a word that joins words or a full stop, or three small words."""
+    """Short strings of an untrusted text that may be parts of a sentence: two words or more, of which one is written small."""
     if len(content) <= _READ:
-        yield from (leaf for leaf in _leaves(content) if " " in leaf.strip() and _PART.search(leaf) is not None)
+        yield from (leaf for leaf in _leaves(content) if _PHRASE.search(leaf.strip()) is not None)
 
 
+_PHRASE = re.compile(r"(?:^|\s)[^\W\d_A-Z]\w*.*\s|\s[^\W\d_A-Z]\w*")
 _PART = re.compile(
     r"\b(?:the|a|an|to|for|of|in|on|at|with|without|and|or|not|no|is|are|be|if|when|all|any|every|you|your|my|from|by|as|der|die|das|und|ohne"
     r"|zu|f\u00fcr|le|les|des|de|du|et|pour|sans|el|los|las|y|para|sin|di|il|per|senza|\u0438|\u0432|\u043d\u0430|\u0431\u0435\u0437|\u043d\u0435)\b"
-    r"|[.?!:]\s*$|^[^\W\d_A-Z]+ [^\W\d_A-Z]+ [^\W\d_A-Z]+$"
+    r"|[.?!:]\s*$|^[^\W\d_A-Z]+,? [^\W\d_A-Z]+,? [^\W\d_A-Z]+$"
 )
-"""Words that join words, in small letters, so that "Bank of America" has one and "New York" none."""
+"""What a sentence has and a name or a state has not: small words that join words, a full stop, three small words in a row."""
 
 
 def _readings(text: str) -> Iterator[str]:
@@ -339,17 +345,50 @@ _ENCODED = ("base64", "hexadecimal", "escapes")
 def _could_instruct(leaf: str) -> bool:
     if len(leaf) < 4:
         return False
-    if hidden_characters(leaf):
-        return True
     letters = [word for word in _WORD.findall(leaf) if any(c.isalpha() for c in word)]
+    return bool(hidden_characters(leaf)) or _talks(leaf, letters) or _hides(leaf, letters)
+
+
+def _talks(leaf: str, letters: list[str]) -> bool:
+    """Whether a string could be a sentence: five words or an address, or two of which one would order something."""
     if " " in leaf.strip() and (len(letters) >= CARRIER_WORDS or _ADDRESS.search(leaf) is not None):
         return True
     if len(letters) > CARRIER_WORDS and _ADDRESS.search(leaf) is None:
         return True  # joined by something else than blanks
-    stems = {word_stem(word) for word in letters}
-    if len(letters) >= 2 and _ID.fullmatch(leaf) is None and stems_of(FORCE, leaf) and not stems & _VERDICTS:
+    if len(letters) < 2:
+        return False
+    if _DENIED.search(leaf) is not None or negates_check(list(word_stems(leaf))):
         return True
-    return len(leaf) >= 16 and any(manner in _ENCODED for manner, _ in decoded_texts(leaf))
+    return _ID.fullmatch(leaf) is None and bool(stems_of(FORCE, leaf)) and {word_stem(word) for word in letters}.isdisjoint(_VERDICTS)
+
+
+def _hides(leaf: str, letters: list[str]) -> bool:
+    """Whether a string says something to whoever decodes it: dots and dashes, pictures, base64, hexadecimal digits, escapes."""
+    if len(leaf) < 16:
+        return False
+    if len(letters) <= 1 and " " in leaf and sum(c.isalnum() for c in leaf) < len(leaf) // 5:
+        return True
+    return any(_is_printable(found.group()) for found in _TOKEN.finditer(leaf)) or any(
+        manner in _ENCODED for manner, _ in decoded_texts(leaf)
+    )
+
+
+_DENIED = re.compile(
+    r"\b(?:kein\w*|nicht|nie|niemals|ohne|sans|pas|jamais|sin|nunca|senza|mai|sem|n\u00e3o|geen|niet|zonder|bez|\u0431\u0435\u0437|\u043d\u0435|\u043d\u0435\u0442|\u043d\u0435\u043b\u044c\u0437\u044f)\b",
+    re.IGNORECASE,
+)
+"""Negations of other languages: two words with one are an order more often than a name."""
+_TOKEN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}+={0,2}")
+
+
+def _is_printable(token: str) -> bool:
+    """Whether a token is base64 of printable characters, whatever they say: encoded twice it is base64 again. Ids and digests are not."""
+    body = token.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        raw = b64decode(body + "=" * (-len(body) % 4))
+    except ValueError:
+        return False
+    return all(32 <= byte < 127 for byte in raw)
 
 
 _ID = re.compile(r"[A-Za-z0-9_.:/#@+-]+")
