@@ -121,7 +121,7 @@ OPERATIONS = _stems(
     "user customer caller owner person people somebody someone agent ask tell say said answer about belong mean leave left "
     "there here now new old only different available possible "
     "compute calculate plan consult inspect determine several letter three "
-    "prefer like wish please thank able way"
+    "prefer like wish please thank happen occur become able way"
 )
 """What any advice on calling tools is made of. It supports a statement; it says nothing of what the statement is about."""
 
@@ -139,8 +139,9 @@ def _negations(stems: Sequence[str]) -> Iterator[int]:
     """Places of the words that deny or leave out, other than those that two of them make a demand of."""
     last: int | None = None
     for place, stem in enumerate(stems):
-        if last is not None and _affirms(stem, place - last):
-            last = None
+        turned = last is not None and stems[last] in _AFFIRMERS and stem in NEGATION_STEMS and place - last <= _NEAR
+        if last is not None and (turned or _affirms(stem, place - last)):
+            last = None  # "never pay without an order", and "without an order it is not paid"
         elif stem in NEGATION_STEMS or stem in LEAVE_OUT:
             if last is not None:
                 yield last

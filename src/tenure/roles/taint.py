@@ -131,7 +131,7 @@ class _Ground:
         self._carriers: list[str] = []
         calls: dict[str, str] = {}
         names: set[str] = set()
-        scraps: list[str] = []
+        scraps: dict[str, list[str]] = {}
         for step in run.steps:
             if step.kind == "tool_call":
                 calls[step.call_id or step.name] = shape = " ".join((step.name, *_field_names(step.arguments)))
@@ -147,7 +147,7 @@ class _Ground:
                 if not repeated and _carries(step.content):
                     self._carriers.append(step.content)
                 elif not repeated:
-                    scraps.extend(_scraps(step.content))
+                    scraps.setdefault(step.name, []).extend(_scraps(step.content))
                 names.update(_result_fields(step.content))
             elif step.role in ("user", "system") or (step.origin is not None and step.origin.trusted):
                 texts.extend((step.content, step.error))
@@ -156,8 +156,7 @@ class _Ground:
                 if step.kind == "tool_call":
                     texts.append(json.dumps(dict(step.arguments), default=str, ensure_ascii=False))
         # An instruction may come in parts, none of which says anything.
-        if any(_PART.search(scrap) for scrap in scraps) and sum(len(_WORD.findall(scrap)) for scrap in scraps) >= CARRIER_WORDS:
-            self._carriers.append("\n".join(scraps))
+        self._carriers.extend("\n".join(parts) for parts in scraps.values() if _say_something_together(parts))
         # Names of fields in results are structure; they lend no word that moves money, data, rights or checks.
         texts.append(" ".join(sorted(name for name in names if not stems_of(FORCE, name))))
         self._text = "\n".join(texts).casefold()
@@ -308,16 +307,25 @@ def _carries(content: str) -> bool:
 
 
 def _scraps(content: str) -> Iterator[str]:
-    """Short strings of an untrusted text that may be parts of a sentence: two words or more, of which one is written small."""
+    """Short strings of an untrusted text with a word that is written small."""
     if len(content) <= _READ:
-        yield from (leaf for leaf in _leaves(content) if _PHRASE.search(leaf.strip()) is not None)
+        yield from (leaf for leaf in _leaves(content) if _SMALL.search(leaf) is not None)
 
 
-_PHRASE = re.compile(r"(?:^|\s)[^\W\d_A-Z]\w*.*\s|\s[^\W\d_A-Z]\w*")
+def _say_something_together(parts: Sequence[str]) -> bool:
+    """Whether short strings that one tool returned could be an instruction in parts: of one it shows, and all are long enough."""
+    distinct = dict.fromkeys(parts)
+    return (
+        any(" " in part.strip() and _PART.search(part) for part in distinct)
+        and sum(len(_SMALL.findall(part)) for part in distinct) >= CARRIER_WORDS - 1
+    )
+
+
+_SMALL = re.compile(r"(?<![\w-])[^\W\d_A-Z][^\W\d_]*(?![\w-])")
 _PART = re.compile(
-    r"\b(?:the|a|an|to|for|of|in|on|at|with|without|and|or|not|no|is|are|be|if|when|all|any|every|you|your|my|from|by|as|der|die|das|und|ohne"
-    r"|zu|f\u00fcr|le|les|des|de|du|et|pour|sans|el|los|las|y|para|sin|di|il|per|senza|\u0438|\u0432|\u043d\u0430|\u0431\u0435\u0437|\u043d\u0435)\b"
-    r"|[.?!:]\s*$|^[^\W\d_A-Z]+,? [^\W\d_A-Z]+,? [^\W\d_A-Z]+$"
+    r"\b(?:the|a|an|who|what|which|then|maybe|to|for|of|in|on|at|with|without|and|or|not|no|is|are|be|if|when|all|any|every|you|your|my"
+    r"|from|by|as|der|die|das|und|ohne|zu|f\u00fcr|le|les|des|de|du|et|pour|sans|el|los|las|y|para|sin|di|il|per|senza|\u0438|\u0432|\u043d\u0430|\u0431\u0435\u0437|\u043d\u0435)\b"
+    r"|[.?!:](?:\s|$)|^[^\W\d_A-Z]+,? [^\W\d_A-Z]+,? [^\W\d_A-Z]+$"
 )
 """What a sentence has and a name or a state has not: small words that join words, a full stop, three small words in a row."""
 
@@ -343,6 +351,9 @@ _ENCODED = ("base64", "hexadecimal", "escapes")
 
 
 def _could_instruct(leaf: str) -> bool:
+    """Whether a string of an untrusted text could be an instruction, as it stands or to whoever decodes it."""
+    if "%" in leaf:
+        leaf = unquote(leaf)
     if len(leaf) < 4:
         return False
     letters = [word for word in _WORD.findall(leaf) if any(c.isalpha() for c in word)]
@@ -357,6 +368,10 @@ def _talks(leaf: str, letters: list[str]) -> bool:
         return True  # joined by something else than blanks
     if len(letters) < 2:
         return False
+    if len(letters) == CARRIER_WORDS - 1 and leaf == leaf.casefold() and _ID.fullmatch(leaf) is None:
+        return True  # no name: those are written large
+    if _STOP.search(leaf) is not None and {word_stem(word) for word in letters}.isdisjoint(_VERDICTS):
+        return True
     if _DENIED.search(leaf) is not None or negates_check(list(word_stems(leaf))):
         return True
     return _ID.fullmatch(leaf) is None and bool(stems_of(FORCE, leaf)) and {word_stem(word) for word in letters}.isdisjoint(_VERDICTS)
@@ -372,6 +387,9 @@ def _hides(leaf: str, letters: list[str]) -> bool:
         manner in _ENCODED for manner, _ in decoded_texts(leaf)
     )
 
+
+_STOP = re.compile(r"\s[^\W\d_]{4,}[.!?]\s*$|[^\W\d_][\u3002\uff01\uff1f\u0964\u061f]")
+"""The end of a sentence, and of no abbreviation."""
 
 _DENIED = re.compile(
     r"\b(?:kein\w*|nicht|nie|niemals|ohne|sans|pas|jamais|sin|nunca|senza|mai|sem|n\u00e3o|geen|niet|zonder|bez|\u0431\u0435\u0437|\u043d\u0435|\u043d\u0435\u0442|\u043d\u0435\u043b\u044c\u0437\u044f)\b",
@@ -392,7 +410,9 @@ def _is_printable(token: str) -> bool:
 
 
 _ID = re.compile(r"[A-Za-z0-9_.:/#@+-]+")
-_VERDICTS = frozenset(map(word_stem, ("successful", "success", "succeeded", "done", "completed", "ok", "failed", "pending", "accepted")))
+_VERDICTS = frozenset(
+    map(word_stem, ("successful", "success", "succeeded", "done", "completed", "ok", "failed", "pending", "accepted", "confirmed", "found"))
+)
 """Beside one of these, a word that would order something reports it: "transfer successful"."""
 
 
