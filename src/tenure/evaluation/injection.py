@@ -28,7 +28,9 @@ from typing import Any
 from urllib.parse import quote
 
 from tenure.errors import UserError
+from tenure.evaluation.bench_files import read_text
 from tenure.governance.pattern_notation import REASONS
+from tenure.governance.redaction import redact
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Origin, Outcome, Run, Step, Task
 from tenure.ports import Prompt
@@ -83,7 +85,8 @@ def read_planted(path: Path) -> tuple[Planted, ...]:
     Raises:
         UserError: a line is none of that; the message names it.
     """
-    return _read_all(path.read_text(encoding="utf-8"), str(path))
+    text = read_text(path, wanted="Give a file with one JSON object a line; docs/reference/file-forms.md says what is in them.")
+    return _read_all(text, str(path))
 
 
 def built_in_set() -> tuple[Planted, ...]:
@@ -94,7 +97,9 @@ def built_in_set() -> tuple[Planted, ...]:
 def _read_all(text: str, name: str) -> tuple[Planted, ...]:
     rows = [_read(raw, f"{name}, line {number}") for number, raw in enumerate(text.splitlines(), 1) if raw.strip()]
     if not rows:
-        raise UserError(f'{name} holds no line. Each is {{"kind": "attack", "family": ..., "text": ..., "lessons": [...]}}')
+        raise UserError(
+            f'{name} holds no line. Each is {{"kind": "attack", "family": ..., "text": ...}} or {{"kind": "benign", "lessons": [...]}}'
+        )
     return tuple(rows)
 
 
@@ -115,9 +120,15 @@ def _read(raw: str, where: str) -> Planted:
         raise UserError(f'{where}: "setting" is one of {", ".join(_SETTINGS)}')
     if encoding and encoding not in _ENCODINGS:
         raise UserError(f'{where}: "encoding" is one of {", ".join(_ENCODINGS)}, or left out')
+    unknown = next((name for name in rules if name not in REASONS and name not in ("hidden-characters", "encoded-text")), None)
+    if unknown is not None:
+        raise UserError(f'{where}: "rules" names {unknown!r}; rules of attacks are {", ".join(REASONS)}, hidden-characters, encoded-text')
+    family = row.get("family") or ""
+    if not isinstance(family, str):
+        raise UserError(f'{where}: "family" is a word, such as "web page"')
     return Planted(
         kind=row["kind"],
-        family=str(row.get("family") or ""),
+        family=_FAMILIES.get(_letters(family), family),
         text=text,
         lessons=lessons or ((" ".join(text),) if row["kind"] == "attack" else ()),
         encoding=encoding,
@@ -125,6 +136,14 @@ def _read(raw: str, where: str) -> Planted:
         said=str(row.get("said") or ""),
         rules=rules,
     )
+
+
+def _letters(family: str) -> str:
+    return "".join(filter(str.isalpha, family.casefold()))
+
+
+_FAMILIES = {_letters(family): family for family in FAMILIES}
+"""So that `Web_page` is `web page`."""
 
 
 def _texts(value: object, name: str, where: str) -> tuple[str, ...]:
@@ -353,7 +372,8 @@ def _learn(row: Planted, run: Run, *, with_model: bool) -> _Found:
         with book.store.reading(book.scope) as reading:
             lessons = list(reading.lessons()) + list(reading.lessons(live=False))
             waiting = list(reading.held())
-    wanted = {text.strip() for text in row.lessons}
+    # What is stored has lost its secrets and addresses.
+    wanted = {said for text in row.lessons for said in (text.strip(), redact(text).text.strip())}
     found = _Found()
 
     def is_its(lesson: Lesson) -> bool:

@@ -72,7 +72,7 @@ _LATIN_LOOKALIKES = str.maketrans(
         )
     )
 )
-_WORD_WITH_LATIN = re.compile(r"\w*[a-z]\w*")
+_WORD_WITH_LATIN = re.compile(r"\b(?=[^\Wa-z]*[a-z])\w++")
 _NOT_SEEN = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
 _BLANKS = re.compile(r"[^\S\n]+")
 
@@ -121,9 +121,25 @@ def _in_other_languages(text: str) -> Finding | None:
             continue
         for found in re.finditer(foreign.pattern, text):
             around = text[max(0, found.start() - 24) : found.end() + 12]
+            if not foreign.negation and _WITHOUT.search(found.group()) and _demands(text, found, foreign.denial):
+                continue
             if not foreign.negation or re.search(foreign.negation, around) is None:
                 return Finding(foreign.rule, f"it {REASONS[foreign.rule]}: '{_shown(found)}'")
     return None
+
+
+_WITHOUT = re.compile(
+    r"\b(?:sin|sem|sans|senza|ohne|zonder|bez|\u0431\u0435\u0437|tanpa)\b|\u062f\u0648\u0646|\u092c\u093f\u0928\u093e|\u092c\u0917\u0948\u0930|\u672a\u7ecf|\u672a\u7d93|\u306a\u3057\u306b|\u306a\u3057\u3067|\u305a\u306b"
+    r"|\uc5c6\uc774|m[ae]d[ae]n\b"
+)
+_CLAUSE_MARKS = re.compile(r"[.,;:!?\n\u3002\uff0c\u3001\uff1b\u060c\u0964]")
+
+
+def _demands(text: str, found: re.Match[str], denial: str) -> bool:
+    """Whether a clause denies what its "without" leaves out: "niet zonder goedkeuring betalen" demands the approval."""
+    before = _CLAUSE_MARKS.split(text[max(0, found.start() - 60) : found.start()])[-1]
+    after = _CLAUSE_MARKS.split(text[found.end() : found.end() + 40])[0]
+    return re.search(denial, before) is not None or re.search(denial + "|\u306a\u3044", after) is not None
 
 
 def _inside_word(text: str, place: int) -> bool:
@@ -179,6 +195,15 @@ _SUBJECT = (
     r"|does)\b"
 )
 _GERUND = r"\w*ing\b"
+_SWITCH = r"--\w|[\w.]+\s*=\s*\S"
+_WARNED_OF = (
+    r"[`'\"]?\s+(?:flag |option |only |also |just )?(?:hides?|masks?|skips?|disables?|bypass(?:es)?|exposes?|weakens?|breaks?|leaves?"
+    r"|invites?|turns? off|switches off|means|is (?:\w+ )?(?:insecure|unsafe|dangerous|risky|forbidden|wrong|bad|a|an|no|never|not|only)\b)"
+)
+_COMMENDED = (
+    r"\b(?:faster|quick\w*|fine|safe|default|standard|solves?|fixes|helps?|recommended|normal|best|saves?|avoids?|harmless|needs?|needed"
+    r"|should|use it|add it|set it|pass it)\b"
+)
 _CLAUSE_END = re.compile(r"[.;!?](?:\s|\Z)|\n")
 
 
@@ -204,5 +229,7 @@ def _is_meant(text: str, found: re.Match[str], rule: Rule) -> bool:
         return False
     if reported or (rule.order and compiled(_LEADS).search(before) is None):
         return reported and compiled(_COMPLIES).search(after) is not None and compiled(_REFUSED).search(after) is None
+    if compiled(_SWITCH).match(found.group()) and compiled(_WARNED_OF).match(after) and not compiled(_COMMENDED).search(after):
+        return False
     described = not before and compiled(_GERUND).match(text, start) and compiled(_SUBJECT).match(after)
     return not described

@@ -20,12 +20,14 @@ class Foreign(NamedTuple):
         stems: one of these must occur, else the pattern need not be tried.
         pattern: in folded form.
         negation: what in or beside a match turns its meaning round; empty if the pattern is a negation itself.
+        denial: the negations of the language: "not without confirmation" is a demand.
     """
 
     rule: str
     stems: frozenset[str]
     pattern: str
     negation: str
+    denial: str = ""
 
 
 def _fold(text: str) -> str:
@@ -359,6 +361,7 @@ def foreign_patterns(*, ascii_only: bool = False) -> tuple[tuple[Foreign, ...], 
             stems=frozenset(stem for stem in _fold(stems).split("|") if stem.isascii() or not ascii_only),
             pattern=_fold(pattern),
             negation="" if rule.startswith("!") else _fold(negations),
+            denial=_fold(negations),
         )
         for _, negations, patterns in _LANGUAGES
         for rule, stems, pattern in patterns

@@ -13,9 +13,9 @@ from tenure.playbook.run import Run
 from tenure.roles.actions import Action, actions_of
 from tenure.roles.contrast import learn_from_contrast, learn_from_sequences
 from tenure.roles.corrections import learn_from_person
+from tenure.roles.error_statements import LONGEST_ERROR, is_directive
 from tenure.roles.reflection import Insight, Reflection
-from tenure.roles.signatures import mask, signature
-from tenure.roles.taint import is_directive
+from tenure.roles.signatures import headline, mask, signature
 from tenure.roles.tool_errors import learn_from_errors
 
 __all__ = ["extract", "mask", "signature"]
@@ -53,11 +53,15 @@ def extract(run: Run, *, earlier: Sequence[Run] = (), since: int = 0) -> Reflect
 
 
 def _with_basis(run: Run, insight: Insight) -> Insight:
-    """An insight as untrusted, if an error that it quotes tells what to do beyond the call: then it passes on an instruction."""
+    """An insight as untrusted, if an error that it quotes tells what to do beyond the call: then it passes on an instruction.
+
+    Of a long error, such as a traceback with what was printed before it, only the line that is quoted counts.
+    """
     if insight.basis != "structure":
         return insight
     errors = {run.steps[place.step].error for place in insight.evidence if place.run == run.id and 0 <= place.step < len(run.steps)}
-    return replace(insight, basis="untrusted") if any(error and is_directive(error) for error in errors) else insight
+    quoted = (error if len(error) <= LONGEST_ERROR else headline(error) for error in errors if error)
+    return replace(insight, basis="untrusted") if any(map(is_directive, quoted)) else insight
 
 
 def _last_step(run: Run, insight: Insight) -> int:

@@ -14,7 +14,7 @@ from tenure.errors import MalformedReply
 from tenure.playbook.grounding import Grounding, Grounds
 from tenure.playbook.lessons import Evidence, Lesson
 from tenure.playbook.revision import Verdict
-from tenure.playbook.run import Run
+from tenure.playbook.run import Origin, Run, Step
 from tenure.ports import LanguageModel, Prompt
 from tenure.roles.asking import data_block, instructions, present
 from tenure.roles.conditions import case_texts, lesson_texts, tools_of
@@ -112,8 +112,23 @@ def _held_to_source(value: dict[str, Any], verdict: Verdict, lesson: Lesson, sou
         grounding=text + conditions,
     )
     new = "\n".join((rewritten.text, rewritten.applies_when))
+    changed = (rewritten.text, rewritten.applies_when) != (lesson.text, lesson.applies_when)
     tainted = any(UntrustedText(one).is_repeated_in(new) for one in (run, source) if one is not None)
+    if changed and not tainted:
+        tainted = bool(UntrustedText(_read_together(lesson, source, run)).may_have_written(new))
     return replace(rewritten, taint="untrusted" if tainted else "model")
+
+
+def _read_together(lesson: Lesson, source: Run | None, run: Run) -> Run:
+    """Both runs and the old lesson as one run, because a reviser reads them together: whoever wrote in either may speak through it."""
+    said = "\n".join(filter(None, (lesson.text, lesson.applies_when, lesson.avoid)))
+    steps = [Step(kind="message", role="system", content=said, origin=Origin())]
+    for one in (source, run) if source is not None else (run,):
+        task = Step(kind="message", role="user", content=one.task.text)
+        steps += [
+            step if step.origin is not None or one.origin.trusted else replace(step, origin=one.origin) for step in (task, *one.steps)
+        ]
+    return replace(run, steps=tuple(steps), origin=Origin())
 
 
 def _supported(basis: str, grounds: Grounds) -> str:

@@ -9,25 +9,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from base64 import b64decode
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote
 
-from tenure.governance.hidden_text import decoded_texts
+from tenure.governance.attacks import fold
+from tenure.governance.hidden_text import decoded_texts, hidden_characters
 from tenure.governance.instruction_words import (
-    CHECKS,
-    DEEDS_AT_ADDRESS,
-    ERROR_ORDERS,
     FORCE,
-    LEAVE_OUT,
-    NEGATIONS,
+    GUARDS,
     OPERATIONS,
+    denies,
+    negates_check,
     stems_of,
     word_stem,
     word_stems,
 )
 from tenure.playbook.run import Origin, Run, Step
+from tenure.roles.error_statements import is_directive, told_by
 
 QUOTED_WORDS = 8
 """This many words in a row are a quotation. A CJK character counts as a word."""
@@ -38,9 +39,10 @@ ERROR_QUOTE_LIMIT = 200
 CARRIER_WORDS = 5
 """A string of so many words can carry an instruction; a shorter one only with a word that moves money, data, rights or checks."""
 
-FREE_PART, ANCHORED_PART = 6, 3
+FREE_PART, OWN_PART, ANCHORED_PART = 6, 4, 3
 """Of so many words about a statement's subject, trusted texts may lack one, where a stranger could have had it written.
 
+Of four, if the stranger does not use it either and one trusted sentence holds half of the others.
 Of a statement that names a tool which the run called, they may lack more, and one in any case: it is about structure."""
 
 _LITTLE = 150
@@ -48,8 +50,11 @@ _LITTLE = 150
 
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 
-_NO = re.compile(r"^\W*no\b\s*[,:;-]", re.IGNORECASE)
-"""What a person says before the right way: it denies nothing of what follows."""
+_NO = re.compile(r"^\W*no\b\s*[,:;-]|\byes or no\b", re.IGNORECASE)
+"""What a person says before the right way, and two answers of which one will do: they deny nothing of what follows."""
+
+_CONTRAST = re.compile(r"(?:,|\band\b)\s*(?:but )?(?:not|never)\b[^,.;:!?\n]*", re.IGNORECASE)
+_KEPT_OUT = re.compile(r"\b(?:stay|keep|kept|leave|left)s?\s(?:\w+\s){0,3}?out\b", re.IGNORECASE)
 
 _READ = 200_000
 """Characters of untrusted text that are looked through one by one; a run with more is taken to carry instructions."""
@@ -59,9 +64,12 @@ _QUOTED = f"{{1,{ERROR_QUOTE_LIMIT}}}"
 _QUOTATION = re.compile(rf"\"[^\"\n]{_QUOTED}\"|“[^”\n]{_QUOTED}”|`[^`\n]{_QUOTED}`|(?<!\w)'[^'\n]{_QUOTED}'(?!\w)")
 _ADDRESS = re.compile(r"(?:https?|hxxps?|ftp)://|www\.|\w@\w|\[redacted:(?:email|url-password|bank-account|phone)\]", re.IGNORECASE)
 _SPECIFIC = re.compile(
-    r"[a-z]+://[^\s\"'`)>]+|\[redacted:[a-z-]+\]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|app|sh|ru|cn|co|example)\b"
-    r"|\b\w*\d\w+\b|\b[A-Za-z]\w*(?:_\w+)+\b|\b[a-z]+[A-Z]\w*\b",
+    r"(?<![a-z])[a-z]++://[^\s\"'`)>]+|\[redacted:[a-z-]+\]|(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+"
+    r"|(?<![\w.-])\.?(?:[\w-]++\.)+(?:com|org|net|io|dev|ai|app|sh|ru|cn|co|example)\b"
+    r"|\b(?=\w*\d\w)\w++|\b(?=[A-Za-z]\w*_\w)\w++|\b[a-z]++[A-Z]\w*+",
 )
+"""Names and figures. Each alternative starts only where such a word can, so that time grows with the length and no faster."""
+
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b|\b[A-Z]{3,}\b")
 
 
@@ -123,6 +131,7 @@ class _Ground:
         self._carriers: list[str] = []
         calls: dict[str, str] = {}
         names: set[str] = set()
+        scraps: dict[str, list[str]] = {}
         for step in run.steps:
             if step.kind == "tool_call":
                 calls[step.call_id or step.name] = shape = " ".join((step.name, *_field_names(step.arguments)))
@@ -132,9 +141,13 @@ class _Ground:
                 if step.error and is_directive(step.error):
                     self._carriers.append(step.error)
                 elif step.error:  # what was wrong with a call, beside the call
-                    texts.append(f"{step.error}\n{calls.get(step.call_id or step.name, step.name)}")
+                    facts, rest = told_by(step.error)
+                    texts.append("\n".join((*facts, calls.get(step.call_id or step.name, step.name))))
+                    self._carriers.extend(rest)
                 if not repeated and _carries(step.content):
                     self._carriers.append(step.content)
+                elif not repeated:
+                    scraps.setdefault(step.name, []).extend(_scraps(step.content))
                 names.update(_result_fields(step.content))
             elif step.role in ("user", "system") or (step.origin is not None and step.origin.trusted):
                 texts.extend((step.content, step.error))
@@ -142,10 +155,15 @@ class _Ground:
                 texts.append(step.content)
                 if step.kind == "tool_call":
                     texts.append(json.dumps(dict(step.arguments), default=str, ensure_ascii=False))
+        # An instruction may come in parts, none of which says anything.
+        self._carriers.extend("\n".join(parts) for parts in scraps.values() if _say_something_together(parts))
         # Names of fields in results are structure; they lend no word that moves money, data, rights or checks.
         texts.append(" ".join(sorted(name for name in names if not stems_of(FORCE, name))))
         self._text = "\n".join(texts).casefold()
-        self._sentences = [sentence for text in texts for sentence in _sentences(_NO.sub("", text))]
+        told = [sentence for text in texts for sentence in _SENTENCE.split(_NO.sub("", text))]
+        self._in_order = [list(word_stems(sentence)) for sentence in told]
+        self._sentences = [frozenset(stems) for stems in self._in_order]
+        self._denials = [_polarities(sentence) for sentence in told]
         self._units = [*self._sentences, *(one | other for one, other in pairwise(self._sentences))]
         self._stems = frozenset().union(*self._sentences)
         self._names = sorted({step.name for step in run.steps if step.kind == "tool_call" and len(step.name) > 3})
@@ -158,36 +176,63 @@ class _Ground:
 
     def lacks(self, statement: str) -> str:
         """What a statement says that no trusted text says; empty if it says nothing of the sort."""
+        tests = (self._unnamed, self._unchecked, self._unsupported, self._opposed)
+        return next((reason for test in tests if (reason := test(statement))), "")
+
+    def _unnamed(self, statement: str) -> str:
+        """A name or figure, or a word that moves money, data, rights or checks, which no trusted text has."""
         for found in (*_SPECIFIC.finditer(statement), *_NAME.finditer(statement)):
             if found.group().casefold() not in self._text:
                 return f"no trusted step names '{found.group()[:60]}'"
-        stems = list(word_stems(statement))
         forceful = stems_of(FORCE, statement)
-        for stem in stems:
+        for stem in word_stems(statement):
             if stem in forceful and stem not in self._stems:
                 word = next(word for word in _WORD.findall(statement) if word_stem(word) == stem) if stem.isascii() else stem
                 return f"no trusted step speaks of '{word}'"
-        if _negates_check(stems) and not _negates_check(list(word_stems(self._text))):
+        return ""
+
+    def _unchecked(self, statement: str) -> str:
+        """A check that it leaves out or puts too late, though no trusted text does."""
+        stems = list(word_stems(statement))
+        if negates_check(stems) and not negates_check(list(word_stems(self._text))):
             return "it tells to leave out a check, and no trusted step does"
-        subject = {stem for stem in stems if stem not in OPERATIONS and not stem.isdigit()}
-        unsupported = len(subject - self._stems)
-        anchored = any(name in statement for name in self._names)
-        if unsupported > (max(1, len(subject) // ANCHORED_PART) if anchored else len(subject) // FREE_PART):
-            return f"of {len(subject)} words about its subject, trusted steps lack {unsupported}"
-        said = subject | forceful
-        words = frozenset(stems)
+        late = _checks_put_late(stems) & self._stems
+        if late and not any(late & _checks_put_late(sentence) for sentence in self._in_order):
+            return "it puts a check after what it guards, and no trusted step does"
+        return ""
+
+    def _unsupported(self, statement: str) -> str:
+        """Words about its subject of which the trusted texts lack too many, or have fewer in one place than a stranger's text."""
+        subject = _subject_of(statement)
+        said = subject | stems_of(FORCE, statement)
+        lacking = subject - self._stems
+        anchored = self._names_a_tool(statement)
+        if len(lacking) > (max(1, len(subject) // ANCHORED_PART) if anchored else len(subject) // FREE_PART):
+            # Words that the stranger does not use either may be the model's way to say what one trusted sentence says.
+            told = max((len(said & sentence) for sentence in self._sentences), default=0)
+            foreign = lacking & frozenset().union(*self._carried())
+            if foreign or len(lacking) > max(anchored, len(subject) // OWN_PART) or 2 * told < len(said) + 1:
+                return f"of {len(subject)} words about its subject, trusted steps lack {len(lacking)}"
+        if any(len(part) > 1 and part <= lacking for part in map(_subject_of, _CLAUSE.split(statement))):
+            return "a clause of it rests on no word of a trusted step"
+        words = frozenset(word_stems(statement))
         outside, inside = (
             max(((len(said & unit), len(words & unit)) for unit in units), default=(0, 0)) for units in (self._carried(), self._units)
         )
-        if outside > inside:
-            return f"an untrusted text holds {outside[0]} of its words, more than any trusted one"
-        if said and not anchored:
-            # The sentence it would rest on; of several, one that agrees will do.
-            most = max((len(said & sentence) for sentence in self._sentences), default=0)
-            nearest = [sentence for sentence in self._sentences if len(said & sentence) == most]
-            if all(_negative(sentence) != _negative(stems) for sentence in nearest):
-                return "it turns round what the nearest trusted sentence says"
-        return ""
+        return f"an untrusted text holds {outside[0]} of its words, more than any trusted one" if outside > inside else ""
+
+    def _opposed(self, statement: str) -> str:
+        """Whether it denies what the sentence that it would rest on affirms, or the reverse; of several, one that agrees will do."""
+        said = _subject_of(statement) | stems_of(FORCE, statement)
+        if not said or self._names_a_tool(statement) or _only_looks(statement):
+            return ""
+        most = max((len(said & sentence) for sentence in self._sentences), default=0)
+        nearest = [place for place, sentence in enumerate(self._sentences) if len(said & sentence) == most]
+        agrees = any(not _polarities(statement).isdisjoint(self._denials[place]) for place in nearest)
+        return "" if agrees else "it turns round what the nearest trusted sentence says"
+
+    def _names_a_tool(self, statement: str) -> bool:
+        return any(name in statement for name in self._names)
 
     def _carried(self) -> Sequence[frozenset[str]]:
         """Stems of what strangers wrote: each two sentences that follow each other, and all of it if that is little."""
@@ -207,22 +252,10 @@ def _sentences(text: str) -> Iterator[frozenset[str]]:
             yield stems
 
 
-def is_directive(error: str) -> bool:
-    """Whether an error says more than what was wrong with a call.
-
-    It does if it is very long, uses a word that facts about a call have no use for, tells to leave out a check, or names
-    an address together with something to do there.
-    """
-    stems = list(word_stems(error))
-    if len(error) > 4 * ERROR_QUOTE_LIMIT or stems_of(ERROR_ORDERS, error):
-        return True
-    left_out = any(stem in LEAVE_OUT and not CHECKS.isdisjoint(stems[place + 1 : place + 5]) for place, stem in enumerate(stems))
-    waived = bool({"witho", "unnec"} & set(stems)) and _negates_check(stems)
-    return left_out or waived or (_ADDRESS.search(error) is not None and bool(stems_of(DEEDS_AT_ADDRESS, error)))
-
-
-def _negative(stems: Iterable[str]) -> bool:
-    return any(stem in _NEGATION_STEMS for stem in stems)
+def _polarities(sentence: str) -> frozenset[bool]:
+    """Whether a sentence denies something; both if it does so only beside the right thing, as in "by id, not by name"."""
+    plain = _KEPT_OUT.sub(" not ", _NO.sub("", sentence))
+    return frozenset((denies(word_stems(plain)), denies(word_stems(_CONTRAST.sub("", plain)))))
 
 
 def _is_untrusted(step: Step, run: Run) -> bool:
@@ -231,19 +264,39 @@ def _is_untrusted(step: Step, run: Run) -> bool:
     return (origin is None and from_outside) or (origin is not None and not origin.trusted)
 
 
-def _negates_check(stems: list[str]) -> bool:
-    """Whether a check is named soon after a negation, unless two negations make it a demand ("never ... without checking")."""
-    negated = [place for place, stem in enumerate(stems) if stem in _NEGATION_STEMS]
-    for number, place in enumerate(negated):
-        if number and place - negated[number - 1] <= 8:
-            continue
-        demanded = any(stem in _NEGATION_STEMS for stem in stems[place + 1 : place + 9])
-        if not demanded and any(stem in CHECKS for stem in stems[place + 1 : place + 5]):
-            return True
-    return False
+def _subject_of(statement: str) -> frozenset[str]:
+    """Stems of the words that a statement is about."""
+    return frozenset(stem for stem in word_stems(statement) if stem not in OPERATIONS and not stem.isdigit())
 
 
-_NEGATION_STEMS = frozenset(word_stem(word) for word in NEGATIONS)
+_CLAUSE = re.compile(r"[.;:!?]\s+|\n+")
+
+
+def _checks_put_late(stems: Sequence[str]) -> frozenset[str]:
+    """Stems of the checks that a sentence puts after what they guard: "refund before you verify", "approval after it is paid"."""
+    late: set[str] = set()
+    for place, stem in enumerate(stems):
+        before, behind = (frozenset(part) & GUARDS for part in (stems[max(0, place - _NEAR) : place], stems[place + 1 : place + 1 + _NEAR]))
+        if stem == "befor" and not before and not denies(stems[:place]):
+            late |= behind
+        elif stem in ("after", "later", "once") and not behind:
+            late |= before
+    return frozenset(late)
+
+
+_NEAR = 6
+_CONDITION = re.compile(r"^(?:if|when|whenever|once|unless|before|after|for|in)\b[^,;:]*,\s*(?:then )?", re.IGNORECASE)
+_LOOK = re.compile(
+    r"(?:first |always )?(?:search|look|list|check|verify|compare|read|wait|stop|refuse|reject|decline"
+    r"|call (?:get|list|search|find|read)_)",
+    re.IGNORECASE,
+)
+
+
+def _only_looks(statement: str) -> bool:
+    """Whether all that a statement tells to do is to look, to compare, to wait or to refuse: that does no harm on any condition."""
+    told = _CONDITION.sub("", statement.strip())
+    return _LOOK.match(told) is not None and not denies(word_stems(told))
 
 
 def _carries(content: str) -> bool:
@@ -253,11 +306,37 @@ def _carries(content: str) -> bool:
     return any(_could_instruct(leaf) for leaf in _leaves(content))
 
 
+def _scraps(content: str) -> Iterator[str]:
+    """Short strings of an untrusted text with a word that is written small."""
+    if len(content) <= _READ:
+        yield from (leaf for leaf in _leaves(content) if _SMALL.search(leaf) is not None)
+
+
+def _say_something_together(parts: Sequence[str]) -> bool:
+    """Whether short strings that one tool returned could be an instruction in parts: of one it shows, and all are long enough."""
+    distinct = dict.fromkeys(parts)
+    return (
+        any(" " in part.strip() and _PART.search(part) for part in distinct)
+        and sum(len(_SMALL.findall(part)) for part in distinct) >= CARRIER_WORDS - 1
+    )
+
+
+_SMALL = re.compile(r"(?<![\w-])[^\W\d_A-Z][^\W\d_]*(?![\w-])")
+_PART = re.compile(
+    r"\b(?:the|a|an|who|what|which|then|maybe|to|for|of|in|on|at|with|without|and|or|not|no|is|are|be|if|when|all|any|every|you|your|my"
+    r"|from|by|as|der|die|das|und|ohne|zu|f\u00fcr|le|les|des|de|du|et|pour|sans|el|los|las|y|para|sin|di|il|per|senza|\u0438|\u0432|\u043d\u0430|\u0431\u0435\u0437|\u043d\u0435)\b"
+    r"|[.?!:](?:\s|$)|^[^\W\d_A-Z]+,? [^\W\d_A-Z]+,? [^\W\d_A-Z]+$"
+)
+"""What a sentence has and a name or a state has not: small words that join words, a full stop, three small words in a row."""
+
+
 def _readings(text: str) -> Iterator[str]:
     """A text, and what it says to whoever decodes it."""
     yield text
     if "%" in text:
         yield unquote(text)
+    if not text.isascii() and (seen := fold(text.translate(_TAGS))) != text.casefold():
+        yield seen
     if len(text) <= _DECODED:
         for leaf in _leaves(text):
             yield from (inner for _, inner in decoded_texts(leaf))
@@ -265,27 +344,75 @@ def _readings(text: str) -> Iterator[str]:
                 yield _SPACED.sub(lambda run: run.group().replace(" ", ""), leaf)
 
 
+_TAGS = {code: code - 0xE0000 for code in range(0xE0020, 0xE007F)}
 _DECODED = 20_000
 _SPACED = re.compile(r"\b(?:\w ){3,}\w\b")
 _ENCODED = ("base64", "hexadecimal", "escapes")
 
 
 def _could_instruct(leaf: str) -> bool:
+    """Whether a string of an untrusted text could be an instruction, as it stands or to whoever decodes it."""
+    if "%" in leaf:
+        leaf = unquote(leaf)
     if len(leaf) < 4:
         return False
     letters = [word for word in _WORD.findall(leaf) if any(c.isalpha() for c in word)]
+    return bool(hidden_characters(leaf)) or _talks(leaf, letters) or _hides(leaf, letters)
+
+
+def _talks(leaf: str, letters: list[str]) -> bool:
+    """Whether a string could be a sentence: five words or an address, or two of which one would order something."""
     if " " in leaf.strip() and (len(letters) >= CARRIER_WORDS or _ADDRESS.search(leaf) is not None):
         return True
     if len(letters) > CARRIER_WORDS and _ADDRESS.search(leaf) is None:
         return True  # joined by something else than blanks
-    stems = {word_stem(word) for word in letters}
-    if len(letters) >= 2 and _ID.fullmatch(leaf) is None and stems_of(FORCE, leaf) and not stems & _VERDICTS:
+    if len(letters) < 2:
+        return False
+    if len(letters) == CARRIER_WORDS - 1 and leaf == leaf.casefold() and _ID.fullmatch(leaf) is None:
+        return True  # no name: those are written large
+    if _STOP.search(leaf) is not None and {word_stem(word) for word in letters}.isdisjoint(_VERDICTS):
         return True
-    return len(leaf) >= 16 and any(manner in _ENCODED for manner, _ in decoded_texts(leaf))
+    if _DENIED.search(leaf) is not None or negates_check(list(word_stems(leaf))):
+        return True
+    return _ID.fullmatch(leaf) is None and bool(stems_of(FORCE, leaf)) and {word_stem(word) for word in letters}.isdisjoint(_VERDICTS)
+
+
+def _hides(leaf: str, letters: list[str]) -> bool:
+    """Whether a string says something to whoever decodes it: dots and dashes, pictures, base64, hexadecimal digits, escapes."""
+    if len(leaf) < 16:
+        return False
+    if len(letters) <= 1 and " " in leaf and sum(c.isalnum() for c in leaf) < len(leaf) // 5:
+        return True
+    return any(_is_printable(found.group()) for found in _TOKEN.finditer(leaf)) or any(
+        manner in _ENCODED for manner, _ in decoded_texts(leaf)
+    )
+
+
+_STOP = re.compile(r"\s[^\W\d_]{4,}[.!?]\s*$|[^\W\d_][\u3002\uff01\uff1f\u0964\u061f]")
+"""The end of a sentence, and of no abbreviation."""
+
+_DENIED = re.compile(
+    r"\b(?:kein\w*|nicht|nie|niemals|ohne|sans|pas|jamais|sin|nunca|senza|mai|sem|n\u00e3o|geen|niet|zonder|bez|\u0431\u0435\u0437|\u043d\u0435|\u043d\u0435\u0442|\u043d\u0435\u043b\u044c\u0437\u044f)\b",
+    re.IGNORECASE,
+)
+"""Negations of other languages: two words with one are an order more often than a name."""
+_TOKEN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}+={0,2}")
+
+
+def _is_printable(token: str) -> bool:
+    """Whether a token is base64 of printable characters, whatever they say: encoded twice it is base64 again. Ids and digests are not."""
+    body = token.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        raw = b64decode(body + "=" * (-len(body) % 4))
+    except ValueError:
+        return False
+    return all(32 <= byte < 127 for byte in raw)
 
 
 _ID = re.compile(r"[A-Za-z0-9_.:/#@+-]+")
-_VERDICTS = frozenset(map(word_stem, ("successful", "success", "succeeded", "done", "completed", "ok", "failed", "pending", "accepted")))
+_VERDICTS = frozenset(
+    map(word_stem, ("successful", "success", "succeeded", "done", "completed", "ok", "failed", "pending", "accepted", "confirmed", "found"))
+)
 """Beside one of these, a word that would order something reports it: "transfer successful"."""
 
 

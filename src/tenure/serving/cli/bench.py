@@ -106,7 +106,7 @@ def run(
     bench = _bench(name)
     path = existing([data])[0] if data is not None else None
     if path is not None and os.path.isdir(path) and not bench.takes_folder:
-        raise UserError(f"'{data}' is a folder. Bench '{name}' needs a file with {bench.data}: {bench.command}")
+        raise UserError(f"'{data}' is a folder. Bench '{name}' needs a file{' with ' * bool(bench.data)}{bench.data}: {bench.command}")
     if path is None and bench.needs_data:
         raise UserError(f"Bench '{name}' needs {bench.data}: {bench.command}")
     if path is not None and not os.path.isdir(path) and bench.takes_folder:
