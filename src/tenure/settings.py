@@ -187,6 +187,13 @@ SETTINGS: Mapping[str, Setting] = {
             meaning="used lessons that misled or did nothing, re-checked against their source case per run at most, 0 to 50; 0 never",
             check=_whole(0, 50),
         ),
+        Setting(
+            name="redact.names",
+            default="",
+            meaning="an installed spaCy model that takes names of persons and places out of texts too (extra names); empty for none",
+            check=str,
+            variable="TENURE_REDACT_NAMES",
+        ),
         Setting(name="learn.enabled", default="on", meaning="whether runs are learned from: on or off", check=_switch),
         Setting(name="spend.calls_per_run", default="20", meaning="model calls for one run; 0 forbids them", check=_whole(0, _WHOLE_MOST)),
         Setting(

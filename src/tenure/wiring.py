@@ -17,7 +17,7 @@ from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
 from tenure.learning.recall import Context, recall
 from tenure.learning.upkeep import carry_out, raise_bounds
-from tenure.opening import open_counter, open_embedder, open_model, open_store
+from tenure.opening import open_counter, open_embedder, open_model, open_store, take_out_names
 from tenure.playbook.delta import OPERATION_NAMES, Delta, Operation, Receipt
 from tenure.playbook.refine import Bounds, Plan, plan_refinement
 from tenure.playbook.run import Run, Task, as_task
@@ -124,6 +124,7 @@ class Tenure(FigureKeeping):
         try:
             with store.reading(named) as reading:
                 settings = read_settings(reading.setting)
+            take_out_names(settings)
             opened = open_model(model, base_url, settings, store, named, clock)
             if isinstance(embedder, str):
                 open_embedder(embedder, settings)
