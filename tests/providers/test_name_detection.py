@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from tenure.errors import MissingExtra, UserError
 from tenure.governance import redaction
 from tenure.providers import name_detection
+from tenure.wiring import Tenure
 
 installed = find_spec("presidio_analyzer") is not None and find_spec("spacy") is not None
 needs_presidio = pytest.mark.skipif(not installed, reason="needs the extra 'names'")
@@ -63,3 +66,18 @@ def test_a_second_pass_changes_nothing_and_many_at_once_are_as_each_alone(model:
     assert clean[0] == "Anna"
     assert clean[4].endswith("[redacted:name]")
     assert redaction.redact_all(clean) == clean
+
+
+@pytest.mark.skipif(installed, reason="the extra 'names' is installed")
+def test_a_scope_that_asks_for_names_is_not_read_without_and_can_be_set_back(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/book.db"
+    with Tenure.open(url, scope="s") as book:
+        book.set("redact.names", "en_core_web_sm")
+    with pytest.raises(MissingExtra, match="Taking names out"):
+        Tenure.open(url, scope="s")
+    runner = [sys.executable, "-m", "tenure"]
+    told = subprocess.run([*runner, "context", "x", "--db", url, "--scope", "s"], capture_output=True, text=True, check=False)
+    assert (told.returncode, "tenure[names]" in told.stderr) == (2, True)
+    back = subprocess.run([*runner, "config", "set", "redact.names", "", "--db", url, "--scope", "s"], capture_output=True, check=False)
+    assert back.returncode == 0
+    Tenure.open(url, scope="s").close()
