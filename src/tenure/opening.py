@@ -85,6 +85,19 @@ def open_embedder(name: str | None, settings: Settings) -> Embedder | None:
     )
 
 
+def take_out_names(settings: Settings) -> None:
+    """Have this process take names out of texts if a model for it is named in the settings.
+
+    Raises:
+        MissingExtra: Presidio is not installed.
+        UserError: the model is not there.
+    """
+    if model := settings.text("redact.names"):
+        from tenure.providers import name_detection
+
+        name_detection.install(model)
+
+
 def open_counter(settings: Settings) -> TokenCounter:
     """What counts the tokens of contexts, by the settings.
 

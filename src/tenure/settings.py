@@ -237,6 +237,13 @@ SETTINGS: Mapping[str, Setting] = {
             meaning="how long retired lessons are kept, such as 2y; then their texts go for good; empty keeps them",
             check=_period,
         ),
+        Setting(
+            name="redact.names",
+            default="",
+            meaning="an installed spaCy model that takes names of persons and places out of texts too (extra names); empty for none",
+            check=str,
+            variable="TENURE_REDACT_NAMES",
+        ),
         Setting(name="learn.enabled", default="on", meaning="whether runs are learned from: on or off", check=_switch),
         Setting(
             name="holdout.enabled",

@@ -20,7 +20,7 @@ from tenure.learning.recall import Context, recall
 from tenure.learning.removing import Removal
 from tenure.learning.revoking import follow_rollback
 from tenure.learning.upkeep import carry_out, raise_bounds
-from tenure.opening import open_counter, open_embedder, open_model, open_store
+from tenure.opening import open_counter, open_embedder, open_model, open_store, take_out_names
 from tenure.playbook.delta import OPERATION_NAMES, Delta, Operation, Receipt
 from tenure.playbook.refine import Bounds, Plan, plan_refinement
 from tenure.playbook.run import Run, Task, as_task
@@ -141,6 +141,7 @@ class Tenure(FigureKeeping, HoldingOut, Removal):
         try:
             with store.reading(named) as reading:
                 settings = read_settings(reading.setting)
+            take_out_names(settings)
             opened = open_model(model, base_url, settings, store, named, clock)
             if isinstance(embedder, str):
                 open_embedder(embedder, settings)

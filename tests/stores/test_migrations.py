@@ -150,7 +150,7 @@ def test_origins_and_the_number_of_cases_are_read_off_the_runs_of_an_earlier_sch
     before = seen()
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    connection.executescript(BEFORE_FORGETTING + "UPDATE alembic_version SET version_num = '0005';")
+    connection.executescript("DROP TABLE draws;" + BEFORE_FORGETTING + "UPDATE alembic_version SET version_num = '0006';")
     connection.close()
     store = open_sqlite(url)
     assert seen() == before

@@ -99,8 +99,11 @@ class _Maker:
         return word.capitalize() + self.draw("23456789", 1) if sort == 2 else f"{word}_{self.draw('23456789', 2)}"
 
     def phrase(self, count: int) -> str:
-        words = "ribbon canoe velvet harbor puzzle mimic ocean timber galaxy fossil lunar wedding legal winner sausage yellow zebra acid".split()
+        words = "ribbon canoe velvet harbor puzzle mimic ocean timber galaxy fossil lunar wedding legal winner yellow zebra acid".split()
         return " ".join(self._dice.choices(words, k=count))
+
+    def uuid(self) -> str:
+        return "-".join(self.draw(_HEX, count) for count in (8, 4, 4, 4, 12))
 
     def pem(self, label: str, body: str, line_end: str = "\n") -> str:
         lines = [body[at : at + 64] for at in range(0, len(body), 64)]
@@ -215,7 +218,7 @@ _SECRETS: Mapping[str, Callable[[_Maker], str]] = {
     "pin": lambda m: m.draw("123456789", 4),
     "totp": lambda m: m.draw(_UPPER + "234567", 28) + "A2B3",
     "totp-grouped": lambda m: "ab2c " + " ".join(m.draw(_LOWER + "234567", 4) for _ in range(6)),
-    "uuidsecret": lambda m: _uuid(m),
+    "uuidsecret": lambda m: m.uuid(),
     "hex37": lambda m: m.draw(_HEX, 37),
     "hex40secret": lambda m: m.draw(_HEX, 40),
     "hex128": lambda m: m.draw(_HEX, 128),
@@ -241,7 +244,7 @@ _SECRETS: Mapping[str, Callable[[_Maker], str]] = {
     "pplx": lambda m: "pplx" + "-" + m.mixed(48),
     "rubygems": lambda m: "rubygems" + "_" + m.draw(_HEX, 48),
     "hashi-old": lambda m: "s." + m.mixed(24),
-    "herokutoken": lambda m: "HRKU" + "-" + _uuid(m),
+    "herokutoken": lambda m: "HRKU" + "-" + m.uuid(),
     "jfrog": lambda m: "AKCp8" + m.mixed(68),
     "sonar": lambda m: "squ" + "_" + m.draw(_HEX, 40),
     "pulumi": lambda m: "pul" + "-" + m.draw(_HEX, 40),
@@ -255,12 +258,8 @@ _SECRETS: Mapping[str, Callable[[_Maker], str]] = {
 _ALPHABETS = {"hex": _HEX, "digits": _DIGITS, "upper": _UPPER, "base62-": _B62, "base64-": _B64}
 
 
-def _uuid(maker: _Maker) -> str:
-    return "-".join(maker.draw(_HEX, count) for count in (8, 4, 4, 4, 12))
-
-
 _STAYS: Mapping[str, Callable[[_Maker], str]] = {
-    "uuid": lambda m: _uuid(m),
+    "uuid": lambda m: m.uuid(),
     "ulid": lambda m: "01" + m.draw(_ULID, 24),
     "ulid-tail": lambda m: m.draw(_ULID, 24),
     "nanoid": lambda m: m.mixed(21, _B64URL),

@@ -118,11 +118,11 @@ def _database_checks(request: Request, facts: dict[str, Any]) -> Iterator[Check]
             yield Check(
                 name="database", state="note", said=f"{path} is not there yet ({_WHY[place.why]}); what first writes to it makes it"
             )
-            with request.reading(tell=False) as book:
+            with request.reading(tell=False, names=False) as book:
                 yield from _model_checks(book, facts)
                 yield from _embedder_checks(request, book, facts)
             return
-        with request.reading() as book:
+        with request.reading(names=False) as book:
             yield from _file_checks(book, path, facts, _WHY[place.why])
             yield from _model_checks(book, facts)
             yield from _embedder_checks(request, book, facts)

@@ -47,11 +47,13 @@ class Request:
         return " ".join(["tenure", words, *given])
 
     @contextmanager
-    def reading(self, *, tell: bool = True) -> Iterator[Tenure]:
+    def reading(self, *, tell: bool = True, names: bool = True) -> Iterator[Tenure]:
         """The playbook, to look at. A database that is not there is not made: it reads as an empty one.
 
         Args:
             tell: whether to say that it is not there.
+            names: whether to take names out of texts if the scope asks for it; not where settings are changed and
+                checked, which must work while the model for it is missing.
         """
         from tenure.settings import database_url
 
@@ -63,15 +65,15 @@ class Request:
                     f"There is no database at {path} yet. The first command that writes makes it: {self.command('learn PATH')}"
                 )
             url = "memory://"
-        with self._opened(url) as book:
+        with self._opened(url, names) as book:
             yield book
 
     @contextmanager
-    def writing(self) -> Iterator[Tenure]:
-        """The playbook, to change. The database is made if it is not there."""
+    def writing(self, *, names: bool = True) -> Iterator[Tenure]:
+        """The playbook, to change. The database is made if it is not there. For `names` see `reading`."""
         from tenure.settings import database_url
 
-        with self._telling_of_new(), self._opened(database_url(self.db)) as book:
+        with self._telling_of_new(), self._opened(database_url(self.db), names) as book:
             yield book
 
     @contextmanager
@@ -96,13 +98,15 @@ class Request:
             self.terminal.say(f"Made the database {path}{kept}. Another place: --db or TENURE_DB.")
 
     @contextmanager
-    def _opened(self, url: str) -> Iterator[Tenure]:
-        from tenure.opening import open_store
+    def _opened(self, url: str, names: bool) -> Iterator[Tenure]:
+        from tenure.opening import open_store, take_out_names
         from tenure.settings import default_scope
         from tenure.wiring import Tenure, scoped
 
         # Without `Tenure.open`, which also opens the model: loading its library takes longer than the whole command.
         with Tenure(open_store(url), scoped(default_scope(self.scope))) as book:
+            if names:
+                take_out_names(book.settings())
             yield book
 
 

@@ -53,7 +53,7 @@ def list_(request: Request) -> int:
     """List every setting: value, where it comes from, meaning."""
     from tenure.settings import SETTINGS
 
-    with request.reading() as book:
+    with request.reading(names=False) as book:
         settings = book.settings()
     if request.as_json:
         found = [
@@ -83,7 +83,7 @@ def list_(request: Request) -> int:
 def get(request: Request, name: Name) -> int:
     """Print one setting."""
     _known(name)
-    with request.reading() as book:
+    with request.reading(names=False) as book:
         settings = book.settings()
     if request.as_json:
         request.terminal.document({"name": name, "value": settings.values[name], "source": settings.sources[name], "scope": book.scope})
@@ -101,7 +101,7 @@ def set_(
 ) -> int:
     """Set one setting, for this scope."""
     _known(name)
-    with request.writing() as book:
+    with request.writing(names=False) as book:
         book.set(name, value)
         settings = book.settings()
     if request.as_json:
@@ -118,7 +118,7 @@ def set_(
 def unset(request: Request, name: Name) -> int:
     """Take a scope's own value of a setting back; the default holds again."""
     _known(name)
-    with request.writing() as book:
+    with request.writing(names=False) as book:
         book.set(name, None)
         settings = book.settings()
     if request.as_json:
@@ -132,7 +132,7 @@ def status(request: Request) -> int:
     """Say how a scope stands, in a few lines."""
     from tenure.serving.cli.vectors import said_of, standing_of
 
-    with request.reading() as book, book.store.reading(book.scope) as reading:
+    with request.reading(names=False) as book, book.store.reading(book.scope) as reading:
         counts, newest = reading.counts(), reading.version()
         last = list(reading.ledger(newest_first=True, limit=1))
         waiting, held, failed = len(reading.unlearned(limit=10_000)), counts["open"], len(reading.failed_replies())
