@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from heapq import nsmallest
+from operator import eq
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,10 @@ import pytest
 from tenure import UserError
 from tenure.evaluation.benches import BENCHES, Asked
 from tenure.evaluation.drift import margin, run_drift
-from tenure.evaluation.drift_arms import ARMS, Counters, Result, cosine, score
+from tenure.evaluation.drift_arms import ARMS, Counters, Result, SimilarCases, cosine, score
 from tenure.evaluation.drift_tenure import Engine
 from tenure.evaluation.drift_world import MEANING, Case, Rule, World, Writer, read_world, stream
+from tenure.playbook.fields import clauses_of
 
 SMALL = World(length=200, seeds=2)
 
@@ -93,6 +96,45 @@ def test_grades_find_the_right_lesson_also_among_older_ones() -> None:
         memory.learn(Result(case=case, shown=tuple(memory.matching(case)), action=0, written=wrong if at == 3 else None))
     memory.learn(Result(case=Case(at=4, features=source, right=2, label=2), shown=(), action=0, written=right))
     assert memory.matching(Case(at=5, features=source, right=2, label=2))[0].action == 2
+
+
+def test_similar_cases_are_those_that_share_most_features_and_of_equals_the_newest() -> None:
+    for seed, world in enumerate((World(length=150), World(features=9, values=2, length=150), World(features=3, values=7, length=100))):
+        memory, seen = SimilarCases(world), list[Case]()
+        for case in stream(world, 0.2, seed):
+            plain = nsmallest(world.shown, seen, key=lambda one: (-sum(map(eq, one.features, case.features)), -one.at))
+            assert memory._nearest(case.features, world.shown) == plain
+            memory.learn(Result(case=case, shown=(), action=0, written=None))
+            seen.append(case)
+
+
+def test_the_engine_writes_conditions_that_its_source_case_has_and_learns_which_features_matter() -> None:
+    world = World(length=400, overgeneral=1.0, spurious=1.0)
+    memory, writer = Engine(world, graded=True), Writer(world, 3)
+    sources: dict[int, Case] = {}
+    for case in stream(world, 0.1, 3):
+        shown = tuple(memory.matching(case))
+        sources[case.at] = case
+        action = shown[0].action if shown else 0
+        memory.learn(
+            Result(case=case, shown=shown, action=action, written=writer.rule(case) if action != case.label or not shown else None)
+        )
+    live = [lesson for lesson in memory.playbook.lessons if lesson.status == "active"]
+    assert len(live) >= 8
+    assert all(set(clauses_of(lesson.applies_when)) == {"f0", "f1"} for lesson in live), "the writer never wrote both"
+    for lesson in memory.playbook.every_lesson:
+        source = sources[int(lesson.evidence[0].run.removeprefix("run-"))]
+        assert all(source.features[int(name[1:])] == int(value[1:]) for name, value in clauses_of(lesson.applies_when).items())
+
+
+@pytest.mark.parametrize(("noise", "least"), [(0.0, 0.9), (0.3, 0.75)])
+def test_the_engine_is_ahead_of_the_arms_that_fail_at_either_end(noise: float, least: float) -> None:
+    world, reached = World(length=500), dict[str, float]()
+    for arm in ("counters", "revise-on-failure", "similar-cases", "tenure"):
+        hits = [one for seed in (40, 41) for one in score(arm, world, stream(world, noise, seed), Writer(world, seed).rule, seed)]
+        reached[arm] = sum(hits) / len(hits)
+    assert reached["tenure"] >= least
+    assert max(reached, key=lambda arm: reached[arm]) == "tenure" or reached["tenure"] > max(reached.values()) - 0.01, reached
 
 
 def test_figures_come_with_intervals_and_the_same_seed_gives_the_same(tmp_path: Path) -> None:

@@ -43,6 +43,11 @@ class Engine:
         self._cases: list[Case] = []
         self._deltas = 0
 
+    @property
+    def playbook(self) -> Playbook:
+        """What it has learned."""
+        return self._book
+
     def matching(self, case: Case) -> Sequence[Rule]:
         """Live lessons that match, the most believed first; where none is trusted, what similar cases say comes before them."""
         live = [one for one in self._all_matching(case) if self._lessons[one].live]

@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tenure.playbook.delta import Add, Operation
-from tenure.playbook.fields import Shapes, fields_of
+from tenure.playbook.fields import Shapes, clauses_of, fields_of, shapes_of
 from tenure.playbook.graded import Labelled
 from tenure.playbook.grading import UNGRADED, Filter, Grade, Noise, read_grades
 from tenure.playbook.lessons import Lesson
@@ -34,7 +34,10 @@ MOST_CAUGHT_UP = 3
 """Lessons that one case finds without a grade, and that are graded on earlier cases too."""
 
 CASES_READ = 2_000
-"""Newest labelled cases that say which fields matter and which answers there are."""
+"""Newest labelled cases that say which fields matter and which answers there are; twice as many are held at most."""
+
+MOST_LOOKED_UP = 60_000
+"""Sets of fields with values that are held of a scope: of 1,400 cases with 6 fields, of 200 with 12."""
 
 SCOPES_KEPT = 64
 
@@ -87,25 +90,27 @@ class Replaying:
             work: the transaction that wrote them.
             lessons: new ones, and those that read otherwise than before.
         """
-        labels: Labels | None = None
+        known: _Cases | None = None
         for lesson in lessons:
-            stale = [grade for grade in work.grades([lesson.id]) if grade.wording != wording_of(lesson)]
-            if stale:
+            if any(grade.wording != wording_of(lesson) for grade in work.grades([lesson.id])):
                 drop_grades_of(work, [lesson.id])
-            if not lesson.live:
-                continue
-            labels = labels or self._labels(work)
-            asked = " ".join((lesson.applies_when, lesson.text))
-            sources = dict.fromkeys(place.run for place in lesson.evidence)
-            ids = list(dict.fromkeys([*sources, *(case.run for case in work.cases_like(asked, limit=MOST_CASES))]))[:MOST_CASES]
-            grades: list[Grade] = []
-            for case in map(work.run, ids):
-                if case is None or not self._can_grade(case):
-                    continue
+            known = known or self._cases(work)
+            if lesson.live and (known.labelled or self.check is not None):
+                keep_grades(work, [grade for grade in self._grades_of(work, lesson, known) if grade is not None])
+
+    def _grades_of(self, work: Writing, lesson: Lesson, known: _Cases) -> Iterator[Grade | None]:
+        """What kept cases say of a lesson: those it came from, then those that resemble its conditions most."""
+        sources = dict.fromkeys(place.run for place in lesson.evidence)
+        like = (case.run for case in work.cases_like(f"{lesson.applies_when} {lesson.text}", limit=MOST_CASES))
+        ids = [one for one in dict.fromkeys([*sources, *like]) if one in known.labelled or self.check is not None]
+        # Where a label is held against conditions of fields, the steps of a run say nothing, and need not be read.
+        brief = self.check is None and bool(clauses_of(lesson.applies_when))
+        labels = known.labels()
+        for one in ids[:MOST_CASES]:
+            case = known.labelled[one].as_run() if brief else work.run(one)
+            if case is not None and self._can_grade(case):
                 cited = case.id in sources or lesson.id in case.cited
-                grade = self._grade(lesson, case, work.place_of(case.id) or 0, labels, cited=cited)
-                grades += [grade] if grade is not None else []
-            keep_grades(work, grades)
+                yield self._grade(lesson, case, work.place_of(case.id) or 0, labels, cited=cited)
 
     def reshaped(self, reading: Reading, operation: Operation, run: Run) -> Operation:
         """A new lesson with the conditions that replay finds in its source case; as it is where replay has nothing to say.
@@ -122,7 +127,7 @@ class Replaying:
 
     def shapes(self, reading: Reading) -> Shapes:
         """What the scope's labelled cases say of the fields of their tasks."""
-        return self._cases(reading).shapes
+        return self._cases(reading).shapes()
 
     def judge_in(self, reading: Reading) -> Callable[[Lesson, Run], bool | None]:
         """A function that says whether following a lesson would have been right in a case; none if nothing can tell.
@@ -177,30 +182,43 @@ class _Cases:
     """A copy of what a scope's labelled cases say, and no more: it can be thrown away at any time."""
 
     def __init__(self) -> None:
-        self.shapes = Shapes()
+        self.labelled: dict[str, Labelled] = {}
+        self._shapes, self._folded = Shapes(), 0
+        self._waiting: list[Labelled] = []
         self._answers: dict[str, None] = {}
         self._last: Labelled | None = None
         self._labels = Labels(())
 
     def still_true(self, reading: Reading) -> bool:
-        """Whether the newest case it read is still there: what a failed transaction had kept is not."""
-        return self._last is None or reading.place_of(self._last.run) == self._last.place
+        """Whether the newest case it read is still there: what a failed transaction had kept is not. And whether it is not too large."""
+        there = self._last is None or reading.place_of(self._last.run) == self._last.place
+        return there and len(self.labelled) < 2 * CASES_READ and self._folded < 2 * MOST_LOOKED_UP
 
     def catch_up(self, reading: Reading) -> None:
         """Read the cases that came since."""
-        new = reading.labelled(after=self._last.place if self._last is not None else 0, limit=CASES_READ)
         fresh = False
-        for case in new:
+        for case in reading.labelled(after=self._last.place if self._last is not None else 0, limit=CASES_READ):
             self._last = case
             if not case.counts:
                 continue
             fresh = fresh or case.answer not in self._answers
             self._answers[case.answer] = None
-            fields = fields_of(case.text)
-            if fields:
-                self.shapes.add(fields, case.answer)
+            self.labelled[case.run] = case
+            self._waiting.append(case)
         if fresh:
             self._labels = Labels(tuple(self._answers))
+
+    def shapes(self) -> Shapes:
+        """What they say of fields; worked out when it is first asked for, of the newest ones where there are many fields."""
+        sizes = [shapes_of(fields_of(case.text)) for case in self._waiting]
+        while sum(sizes) > MOST_LOOKED_UP:
+            self._waiting, sizes = self._waiting[len(sizes) // 2 :], sizes[len(sizes) // 2 :]
+        for case, size in zip(self._waiting, sizes, strict=True):
+            if size:
+                self._shapes.add(fields_of(case.text), case.answer)
+        self._folded += sum(sizes)
+        self._waiting = []
+        return self._shapes
 
     def labels(self) -> Labels:
         """The built-in check, by the answers known so far."""

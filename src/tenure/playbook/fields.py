@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from math import exp, log
+from math import comb, exp, log
 
 MOST_FIELDS = 12
 """Fields of a case that are looked at, in their order; a case with more is one of text."""
@@ -154,6 +154,11 @@ class Shapes:
         most = max(record)
         weighed = [exp(one - most) for one in record]
         return sum(luck * one for luck, one in zip(LUCK, weighed, strict=True)) / sum(weighed)
+
+
+def shapes_of(fields: Mapping[str, str]) -> int:
+    """How many shapes a case with these fields has; 0 where it has none."""
+    return sum(comb(len(fields), size) for size in range(MOST_NAMED + 1)) if fields else 0
 
 
 _UNTRIED = [0.0] * len(LUCK)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tenure.playbook.grading import Belief, Grade
+from tenure.playbook.run import Outcome, Run, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +19,7 @@ class Labelled:
         place: in the order of arrival; a later case has a greater one.
         text: of its task.
         answer: the label.
+        reliability: of the label, 0 to 1.
         counts: whether the label comes from an honest signal and a trusted origin; others grade nothing.
     """
 
@@ -25,7 +27,13 @@ class Labelled:
     place: int
     text: str
     answer: str
+    reliability: float = 1.0
     counts: bool = True
+
+    def as_run(self) -> Run:
+        """The case without its steps."""
+        outcome = Outcome(signal="label", expected=self.answer, reliability=self.reliability)
+        return Run(id=self.run, task=Task(text=self.text), outcome=outcome)
 
 
 class Grades(Protocol):

@@ -31,8 +31,16 @@ class GradesInMemory:
                 break
             run = kept.run
             if run.outcome.expected and not kept.revoked:
-                said = Labelled(run=run.id, place=kept.place + 1, text=run.task.text, answer=run.outcome.expected, counts=label_counts(run))
-                found.append(said)
+                found.append(
+                    Labelled(
+                        run=run.id,
+                        place=kept.place + 1,
+                        text=run.task.text,
+                        answer=run.outcome.expected,
+                        reliability=run.outcome.reliability or 0.0,
+                        counts=label_counts(run),
+                    )
+                )
         return found[::-1]
 
     def grades(self, lessons: Collection[str]) -> Sequence[Grade]:

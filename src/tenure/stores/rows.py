@@ -277,6 +277,7 @@ labels = _scoped(
     Column("place", Integer, nullable=False),  # of the run in the order of arrival
     Column("text", Text, nullable=False),  # of its task
     Column("answer", Text, nullable=False),
+    Column("reliability", Text, nullable=False),  # a decimal, as text: exact
     Column("counts", Boolean, nullable=False),  # whether it can grade lessons
     PrimaryKeyConstraint("tenant", "scope", "run_id"),
     Index(None, "tenant", "scope", "place"),

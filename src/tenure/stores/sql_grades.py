@@ -35,11 +35,11 @@ class SqlGrades:
     def labelled(self, *, after: int = 0, limit: int) -> Sequence[Labelled]:
         """The newest kept cases with a label that came after a place, oldest first."""
         t = rows.labels
-        wanted = select(t.c.run_id, t.c.place, t.c.text, t.c.answer, t.c.counts).where(_mine(t, self._wall), t.c.place > after)
-        found = self._connection.execute(wanted.order_by(t.c.place.desc()).limit(limit)).all()
+        columns = (t.c.run_id, t.c.place, t.c.text, t.c.answer, t.c.reliability, t.c.counts)
+        wanted = select(*columns).where(_mine(t, self._wall), t.c.place > after).order_by(t.c.place.desc()).limit(limit)
         return [
-            Labelled(run=run, place=place, text=text, answer=answer, counts=bool(counts))
-            for run, place, text, answer, counts in found[::-1]
+            Labelled(run=run, place=place, text=text, answer=answer, reliability=float(reliability), counts=bool(counts))
+            for run, place, text, answer, reliability, counts in self._connection.execute(wanted).all()[::-1]
         ]
 
     def grades(self, lessons: Collection[str]) -> Sequence[Grade]:
@@ -154,8 +154,8 @@ def keep_label(connection: Connection, wall: Mapping[str, str], run: Run, place:
     t = rows.labels
     connection.execute(delete(t).where(_mine(t, wall), t.c.run_id == run.id))
     if run.outcome.expected:
-        row = {"run_id": run.id, "place": place, "text": run.task.text, "answer": run.outcome.expected, "counts": label_counts(run)}
-        put(connection, t, [{**wall, **row}])
+        row = {"run_id": run.id, "place": place, "text": run.task.text, "answer": run.outcome.expected}
+        put(connection, t, [{**wall, **row, "reliability": repr(float(run.outcome.reliability or 0.0)), "counts": label_counts(run)}])
 
 
 def _mine(table: Any, wall: Mapping[str, str]) -> Any:

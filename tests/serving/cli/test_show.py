@@ -147,12 +147,6 @@ def test_json_has_the_grades_case_by_case_in_show_blame_and_context(cli: Cli, gr
 
 def test_a_lesson_without_grades_says_so_in_json_and_nothing_to_a_person(cli: Cli, playbook: None) -> None:
     grades = cli("show", "inv-00001", "--json").json["grades"]
-    nothing: dict[str, object] = {
-        "would_have_been_right": 0,
-        "would_have_been_wrong": 0,
-        "right_at_present": None,
-        "label_noise": None,
-        "cases": [],
-    }
-    assert grades == nothing
+    assert (grades.pop("would_have_been_right"), grades.pop("would_have_been_wrong"), grades.pop("cases")) == (0, 0, [])
+    assert grades == {"right_at_present": None, "label_noise": None}
     assert "replay" not in cli("show", "inv-00001").out

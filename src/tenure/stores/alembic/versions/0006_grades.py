@@ -22,6 +22,7 @@ def upgrade() -> None:
         sa.Column("place", sa.Integer(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("answer", sa.Text(), nullable=False),
+        sa.Column("reliability", sa.Text(), nullable=False),
         sa.Column("counts", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("tenant", "scope", "run_id", name=op.f("pk_labels")),
     )
@@ -55,4 +56,5 @@ def upgrade() -> None:
             honest = outcome.get("signal") in ("test", "environment", "label", "human")
             counts = honest and run.get("origin", {}).get("trusted", True)
             row = {"tenant": tenant, "scope": scope, "run_id": run_id, "place": place, "text": run["task"]["text"]}
-            connection.execute(sa.insert(labels).values(**row, answer=outcome["expected"], counts=counts))
+            reliability = repr(float(outcome.get("reliability") or 0.0))
+            connection.execute(sa.insert(labels).values(**row, answer=outcome["expected"], reliability=reliability, counts=counts))
