@@ -222,11 +222,9 @@ def test_the_forward_write_sees_the_revised_lessons(url: str) -> None:
     assert (learned.revised, learned.added) == (1, 1)
 
 
-@pytest.mark.parametrize("reply", ["{", '{"verdict": "maybe"}', "down"])
+@pytest.mark.parametrize("reply", ["{", '{"verdict": "maybe"}'])
 def test_a_reply_that_cannot_be_used_is_kept_and_the_rest_goes_on(url: str, reply: str) -> None:
     def rule(prompt: Prompt) -> str:
-        if prompt.purpose == "revise" and reply == "down":
-            raise ModelError("the provider is down")
         return reply if prompt.purpose == "revise" else '{"insights": [], "tags": []}'
 
     with opened(url, RuleModel(rule)) as book:
@@ -235,9 +233,24 @@ def test_a_reply_that_cannot_be_used_is_kept_and_the_rest_goes_on(url: str, repl
         with book.store.reading(book.scope) as reading:
             (kept,) = reading.failed_replies()
     assert (kept.purpose, kept.run) == ("revise", "bad0")
-    assert kept.reply == ("" if reply == "down" else reply)
+    assert kept.reply == reply
     assert any("revise step failed" in problem for problem in learned.problems)
     assert learned.version is not None
+
+
+def test_a_revision_for_which_the_provider_was_down_is_made_up_for_later(url: str) -> None:
+    def rule(prompt: Prompt) -> str:
+        if prompt.purpose == "revise":
+            raise ModelError("the provider is down", calls=1)
+        return '{"insights": [], "tags": []}'
+
+    with opened(url, RuleModel(rule)) as book:
+        lesson = seeded(book)
+        learned = book.learn(failing(lesson))
+        with book.store.reading(book.scope) as reading:
+            assert [(one.run, one.limit, one.attempts) for one in reading.postponed()] == [("bad0", "model", 1)]
+            assert not reading.failed_replies(), "there was no reply to keep"
+    assert learned.postponed == "revise: the provider is down"
 
 
 def test_new_words_that_would_not_have_prevented_the_failure_are_not_taken(url: str) -> None:

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from tenure.errors import UserError
 from tenure.governance.redaction import redact_run
 from tenure.learning.admitting import Proposed, admit_operations, basis_of, join_known
 from tenure.learning.observing import Recollection
+from tenure.learning.patience import Patience
 from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due, renew_prompt
@@ -21,7 +23,8 @@ from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally,
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
-from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Reading, Store, Usage, Writing
+from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Postponed, Reading, Store, Usage, Writing
+from tenure.postponed import Limit
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
 from tenure.roles.signatures import signature
@@ -49,6 +52,8 @@ class Learned:
         conflicts: a sentence for each new lesson that differs in a fact from one that is alike; both stay, for a review.
         left: a sentence for each used lesson that the run speaks against and that stayed as it is.
         problems: what went wrong on the way (a model's reply that could not be used), a sentence each.
+        postponed: why the model's part was left for later (see `Postponed.reason`); empty if it was done, or there is no model.
+        limit: what stood in its way (see `Postponed.limit`); empty if nothing did.
         usage: of the model calls.
         receipts: one per operation of the delta.
     """
@@ -66,6 +71,8 @@ class Learned:
     conflicts: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    postponed: str = ""
+    limit: Limit | Literal[""] = ""
     usage: Usage = field(default_factory=Usage)
     receipts: tuple[Receipt, ...] = ()
 
@@ -79,6 +86,8 @@ class Summary:
         successes, failures: among them, as far as known.
         skipped: runs that had been learned before, or could not be.
         left: why used lessons that runs speak against stayed as they are, the first 20.
+        postponed: runs that were learned from without the model, which can reflect on them later.
+        why_postponed: how many of them each limit held back (see `Postponed.limit`), with the last reason.
         interrupted: whether it was stopped before the last one; what is left can be learned later.
     """
 
@@ -94,6 +103,8 @@ class Summary:
     conflicts: int = 0
     left: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    postponed: int = 0
+    why_postponed: Mapping[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     usage: Usage = field(default_factory=Usage)
     interrupted: bool = False
 
@@ -113,8 +124,14 @@ class Summary:
             conflicts=self.conflicts + len(learned.conflicts),
             left=(*self.left, *learned.left)[:20],
             problems=(*self.problems, *learned.problems)[:20],
+            postponed=self.postponed + bool(learned.postponed),
+            why_postponed={**self.why_postponed, **self._why(learned)},
             usage=self.usage + learned.usage,
         )
+
+    def _why(self, learned: Learned) -> dict[str, tuple[int, str]]:
+        known = self.why_postponed.get(learned.limit, (0, ""))
+        return {learned.limit: (known[0] + 1, learned.postponed)} if learned.limit else {}
 
 
 class Learner:
@@ -130,6 +147,7 @@ class Learner:
     def __init__(self, store: Store, *, clock: Clock, ids: IdSource, model: LanguageModel | None = None) -> None:
         self._store, self._clock, self._ids, self._model = store, clock, ids, model
         self._recollection = Recollection()
+        self._patience = Patience()
 
     def close(self) -> None:
         """Release the model's connections, where it has some."""
@@ -154,19 +172,8 @@ class Learner:
             if not _adds_to(clean, reading, since):
                 return Learned(run=clean.id, skipped="already learned")
             earlier = list(reversed(reading.runs_like(clean, limit=EARLIER_RUNS)))
-            used = [lesson for lesson in map(reading.lesson, dict.fromkeys((*clean.shown, *clean.cited))) if lesson is not None]
-        thought = think(
-            clean,
-            earlier=earlier,
-            used=used,
-            since=since or 0,
-            model=self._model,
-            rounds=settings.whole("learn.rounds"),
-            revise=lambda tags, model: self._revise(clean, used, tags, model, settings.whole("revise.k")),
-            related=lambda query: self._related(clean.scope, query),
-            new_id=self._ids.next,
-            at=self._clock.now().isoformat(),
-        )
+            used = self._used(reading, clean)
+        thought = self._think(clean, earlier, used, since or 0, settings)
         with self._store.writing(clean.scope) as work:
             # Looked at again under the lock: another process may have learned the same run meanwhile.
             learned = work.learned_steps(clean.id)
@@ -210,6 +217,82 @@ class Learner:
 
         return self.learn_many(waiting(), tell=tell)
 
+    def learn_postponed(self, scope: str, *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
+        """Have the model reflect on the runs of a scope whose reflection was put off, oldest first; each once at most.
+
+        It ends early where a cap per day or scope is reached, or the model failed for too many runs in a row. A run
+        that the model failed on as often as `learn.attempts` says is given up: it is not tried again.
+
+        Raises:
+            UserError: there is no model.
+        """
+        if self._model is None:
+            raise UserError(f"No model is set for scope '{scope}', so none can reflect. Set one: tenure config set model PROVIDER:MODEL")
+        summary, done = Summary(), set[str]()
+        try:
+            while True:
+                with self._store.reading(scope) as reading:
+                    most = read_settings(reading.setting).whole("learn.attempts")
+                    waiting = [one.run for one in reading.postponed(below=most, limit=100 + len(done)) if one.run not in done]
+                for run_id in waiting:
+                    done.add(run_id)
+                    run, learned = self._reflect_later(scope, run_id)
+                    if run is None:
+                        continue
+                    summary = summary.plus(run, learned)
+                    if tell is not None:
+                        tell(summary, run)
+                    if learned.limit in ("day", "scope", "pause"):
+                        return summary
+                if not waiting:
+                    return summary
+        except KeyboardInterrupt:
+            return replace(summary, interrupted=True)
+
+    def _reflect_later(self, scope: str, run_id: str) -> tuple[Run | None, Learned]:
+        """Reflect on a kept run with the model and write what it adds; what plain code learned of it is there already."""
+        with self._store.reading(scope) as reading:
+            settings = read_settings(reading.setting)
+            run, put_off = reading.run(run_id), reading.postponed_run(run_id)
+            used = self._used(reading, run) if run is not None else []
+        if run is None:  # it was forgotten meanwhile
+            with self._store.writing(scope) as work:
+                work.drop_postponed(run_id)
+        if run is None or put_off is None:
+            return None, Learned(run=run_id)
+        thought = self._think(run, (), used, 0, settings)
+        thought = replace(thought, plain=replace(thought.plain, insights=()))
+        with self._store.writing(scope) as work:
+            if work.postponed_run(run_id) is None:
+                return run, Learned(run=run_id, skipped="another process reflected on it", usage=thought.usage)
+            return run, self._write(work, run, thought, used, settings, later=True)
+
+    def _think(self, run: Run, earlier: Sequence[Run], used: Sequence[Lesson], since: int, settings: Settings) -> Thought:
+        """Reflect on a run, and note whether the model did what it was asked. No transaction is open."""
+        thought = think(
+            run,
+            earlier=earlier,
+            used=used,
+            since=since,
+            model=self._model,
+            rounds=settings.whole("learn.rounds"),
+            revise=lambda tags, model: self._revise(run, used, tags, model, settings.whole("revise.k")),
+            related=lambda query: self._related(run.scope, query),
+            new_id=self._ids.next,
+            at=self._clock.now().isoformat(),
+            pause=self._patience.refusal() if self._model is not None else "",
+        )
+        if thought.postponed is not None and thought.postponed.limit == "model":
+            self._patience.failed(thought.postponed.reason, settings.whole("spend.failures"))
+        elif thought.model is not None and thought.postponed is None:
+            self._patience.answered()
+        return thought
+
+    @staticmethod
+    def _used(reading: Reading, run: Run) -> list[Lesson]:
+        """The lessons that a run was shown or named."""
+        return [lesson for lesson in map(reading.lesson, dict.fromkeys((*run.shown, *run.cited))) if lesson is not None]
+
     # -- writing: one transaction -------------------------------------------------------------------
 
     def _related(self, scope: str, text: str) -> Sequence[Lesson]:
@@ -240,13 +323,18 @@ class Learner:
             found[lesson.id] = track_record((now, *self._recollection.observations(work, lesson)))
         return found
 
-    def _write(self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings) -> Learned:
-        work.keep_run(run, learned=True)
+    def _write(
+        self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings, *, later: bool = False
+    ) -> Learned:
+        """Write what a run taught. `later` is true for what a model adds to a run that was learned from: it was counted then."""
+        if not later:
+            work.keep_run(run, learned=True)
         self._recollection.remember(run)
+        put_off = _put_off(work, run, thought)
         for failed in (*thought.failed, *thought.revising.failed):
             work.keep_failed_reply(failed)
         problems = (*thought.problems, *thought.revising.problems)
-        counts = credit(run, tags=thought.tags, seen_again=_seen_again(run, used))
+        counts = () if later else credit(run, tags=thought.tags, seen_again=_seen_again(run, used))
         admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run")))
         delta_id = self._ids.next(work.newest_delta_id())
         joined = join_known(work, admission.passed, delta=delta_id, run=run.id)
@@ -269,12 +357,14 @@ class Learner:
                 held=len(admission.held),
                 left=thought.revising.left,
                 problems=(*problems, *admission.refused),
+                postponed=put_off.reason if put_off is not None else "",
+                limit=put_off.limit if put_off is not None else "",
                 usage=thought.usage,
             )
         delta = Delta(
             delta_id,
             operations,
-            key=f"learn:{run.id}:{len(run.steps)}:{'known' if run.outcome.known else 'open'}",
+            key=f"{'reflect' if later else 'learn'}:{run.id}:{len(run.steps)}:{'known' if run.outcome.known else 'open'}",
             scope=run.scope,
             author=thought.author,
             cause="run",
@@ -303,10 +393,26 @@ class Learner:
             refined=refined,
             left=thought.revising.left,
             problems=(*problems, *admission.refused),
+            postponed=put_off.reason if put_off is not None else "",
+            limit=put_off.limit if put_off is not None else "",
             usage=thought.usage,
             receipts=tuple(receipts),
             conflicts=joined.conflicts,
         )
+
+
+def _put_off(work: Writing, run: Run, thought: Thought) -> Postponed | None:
+    """Note that the model's part was put off, with the attempts so far; or, where a model did it, that it is done."""
+    if thought.postponed is None:
+        if thought.model is not None:
+            work.drop_postponed(run.id)
+        return None
+    before = work.postponed_run(run.id)
+    noted = replace(thought.postponed, attempts=thought.postponed.attempts + (before.attempts if before is not None else 0))
+    if thought.postponed.attempts:
+        work.drop_postponed(run.id)  # with the replies of the attempt before, so that they do not pile up
+    work.postpone(noted)
+    return noted
 
 
 def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tenure.errors import MalformedReply, ModelError
-from tenure.governance.redaction import redact
 from tenure.learning.admitting import Proposed
+from tenure.learning.kept_replies import kept_reply
 from tenure.learning.observing import Recollection, uses
 from tenure.playbook.delta import Tally, Update
 from tenure.playbook.lessons import Lesson
@@ -41,6 +41,7 @@ class Revising:
         left: a sentence for each lesson that stayed as it is although the run speaks against it.
         failed: replies that could not be used, to be kept.
         problems: a sentence for each thing that went wrong.
+        stopped: why a model gave no reply: a cap, or a provider that failed; none if it always did.
     """
 
     proposals: tuple[Proposed, ...] = ()
@@ -49,6 +50,7 @@ class Revising:
     left: tuple[str, ...] = ()
     failed: tuple[FailedReply, ...] = ()
     problems: tuple[str, ...] = ()
+    stopped: ModelError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,11 +141,12 @@ def revise_tested(tested: Sequence[Tested], run: Run, *, model: LanguageModel | 
             try:
                 rewrite = revise_with(model, one.lesson, source=one.source, run=run)
             except ModelError as exc:
-                reason, reply = (exc.reason, exc.reply) if isinstance(exc, MalformedReply) else (str(exc), "")
-                kept = FailedReply(id=new_id(), run=run.id, purpose="revise", reason=reason, reply=redact(reply).text, at=at)
+                reason = exc.reason if isinstance(exc, MalformedReply) else str(exc)
+                lost = (kept_reply(exc, id_=new_id(), run=run.id, purpose="revise", at=at),) if isinstance(exc, MalformedReply) else ()
                 done = replace(
                     done,
-                    failed=(*done.failed, kept),
+                    failed=(*done.failed, *lost),
+                    stopped=done.stopped if isinstance(exc, MalformedReply) else exc,
                     problems=(*done.problems, f"run {run.id}: the model's revise step failed for lesson '{one.lesson.id}': {reason}"),
                 )
                 rewrite = _by_contrast(one, run)

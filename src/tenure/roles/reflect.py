@@ -16,7 +16,8 @@ from tenure.errors import MalformedReply, ModelError, SettingError
 from tenure.playbook.lessons import KINDS, Evidence, Lesson, normalised
 from tenure.playbook.run import Run
 from tenure.ports import LanguageModel, Prompt
-from tenure.roles.asking import data_block, instructions, present
+from tenure.ranking import estimate_tokens
+from tenure.roles.asking import data_block, data_line, instructions, present
 from tenure.roles.reflection import Insight, Reflection, Tag, TagName
 from tenure.roles.replies import read_json
 from tenure.roles.taint import UntrustedText
@@ -29,6 +30,11 @@ MOST_INSIGHTS = 10
 _KEYS = ("insights", "tags", "root_cause", "situation")
 _TAG_NAMES: dict[str, TagName] = {"helpful": "helpful", "harmful": "harmful", "neutral": "neutral"}
 _LONGEST_FEEDBACK = 4000
+_LONGEST_LESSON = 2000
+_MOST_SAID = 6000
+
+MOST_LESSON_TOKENS = 8000
+"""Tokens of the lessons that a run was given, as shown to the model: a playbook may be larger than its window."""
 
 
 def reflect_with(
@@ -103,16 +109,7 @@ def _record(run: Run, used: Sequence[Lesson], steps: Transcript) -> str:
         feedback=shortened(outcome.feedback, _LONGEST_FEEDBACK),
         expected_answer=shortened(outcome.expected, _LONGEST_FEEDBACK),
     )
-    given = [
-        present(
-            id=lesson.id,
-            text=lesson.text,
-            applies_when=lesson.applies_when,
-            avoid=lesson.avoid,
-            named_by_the_agent=lesson.id in run.cited or None,
-        )
-        for lesson in used
-    ]
+    given = _given(run, used)
     parts = [
         "# The record",
         "## Task",
@@ -127,9 +124,36 @@ def _record(run: Run, used: Sequence[Lesson], steps: Transcript) -> str:
     return "\n\n".join(parts)
 
 
+def _given(run: Run, used: Sequence[Lesson]) -> list[str]:
+    """The lessons that a run was given, a line each in their order; those it named come before others where not all have room."""
+    lines = [
+        data_line(
+            present(
+                id=lesson.id,
+                text=shortened(lesson.text, _LONGEST_LESSON),
+                applies_when=shortened(lesson.applies_when, _LONGEST_LESSON),
+                avoid=shortened(lesson.avoid, _LONGEST_LESSON),
+                named_by_the_agent=lesson.id in run.cited or None,
+            )
+        )
+        for lesson in used
+    ]
+    room, chosen = MOST_LESSON_TOKENS, set[int]()
+    for place in sorted(range(len(lines)), key=lambda place: (used[place].id not in run.cited, place)):
+        cost = estimate_tokens(lines[place])
+        if cost <= room:
+            chosen.add(place)
+            room -= cost
+    left = len(lines) - len(chosen)
+    more = [data_line({"left_out": f"{left} lessons that the agent was given, for want of room"})] if left else []
+    return [line for place, line in enumerate(lines) if place in chosen] + more
+
+
 def _for_refinement(read: dict[str, Any], reflection: Reflection) -> str:
     """What the model said, what of it was not taken over, and the request to look again."""
     said = {key: read[key] for key in _KEYS if key in read}
+    if estimate_tokens(data_line(said)) > _MOST_SAID:  # of an answer that went on and on, what could be used is enough
+        said = {"insights": [present(text=one.text, applies_when=one.applies_when) for one in reflection.insights]}
     if reflection.dropped:
         said["not_accepted"] = list(reflection.dropped)
     return "\n\n".join(("# Your reflection so far", data_block([said]), instructions("refine_reflection")))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -43,6 +43,7 @@ from tenure.stores.contents import Contents, Kept, Vector, VectorKey
 from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.growth import grown, tools_called
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
+from tenure.stores.postponed_in_memory import PostponedInMemory, PostponingInMemory
 from tenure.stores.scopes import check_scope, parents
 from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS, weigh
@@ -59,7 +60,7 @@ _PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
 _NOTHING = Contents()
 
 
-class InMemoryReading(FiguresInMemory):
+class InMemoryReading(FiguresInMemory, PostponedInMemory):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
     def __init__(self, scope: str, everything: HashTrieMap[str, Contents]) -> None:
@@ -351,7 +352,7 @@ class InMemoryReading(FiguresInMemory):
         }
 
 
-class InMemoryWriting(InMemoryReading):
+class InMemoryWriting(PostponingInMemory, InMemoryReading):
     """A transaction on one scope (see `ports.Writing`)."""
 
     @property
@@ -489,6 +490,14 @@ class InMemoryStore:
         """Add to what model calls for a scope used on a day."""
         with self._my_turn():
             self._spending = self._spending.insert((check_scope(scope), day), self.spent(scope, day) + usage)
+
+    def book_spending(self, scope: str, usage: Usage, decide: Callable[[Mapping[str, Usage]], str]) -> str:
+        """Add to what a scope used on the day that `decide` names, unless it raises."""
+        check_scope(scope)
+        with self._my_turn():
+            day = decide({at: used for (one, at), used in self._spending.items() if one == scope})
+            self._spending = self._spending.insert((scope, day), self.spent(scope, day) + usage)
+        return day
 
     def close(self) -> None:
         """Nothing to release: what it holds goes with the object."""
