@@ -183,7 +183,16 @@ SETTINGS: Mapping[str, Setting] = {
             check=_whole(0, 1_000_000),
         ),
         Setting(
-            name="learn.lessons_per_run", default="3", meaning="new lessons learned from one run at most, 1 to 50", check=_whole(1, 50)
+            name="learn.lessons_per_run",
+            default="3",
+            meaning="new lessons that plain code learns from one run at most, 1 to 50",
+            check=_whole(1, 50),
+        ),
+        Setting(
+            name="learn.lessons_by_model",
+            default="1",
+            meaning="new lessons that a model writes from one run at most, beside the revised ones, 0 to 50",
+            check=_whole(0, 50),
         ),
         Setting(name="learn.rounds", default="5", meaning="refinement rounds of a model's reflection, 1 to 5", check=_whole(1, 5)),
         Setting(

@@ -276,6 +276,7 @@ class Learner:
             since=since,
             model=self._model,
             rounds=settings.whole("learn.rounds"),
+            written=settings.whole("learn.lessons_by_model"),
             revise=lambda tags, model: self._revise(run, used, tags, model, settings.whole("revise.k")),
             related=lambda query: self._related(run.scope, query),
             new_id=self._ids.next,
@@ -433,7 +434,8 @@ def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable
     for operation in proposed:
         if isinstance(operation, Update) and operation.id in revised:
             continue  # the revision rests on the source case
-        if isinstance(operation, Add):
+        # What waits for a person is capped as plain lessons are; of its own the Curator was allowed only so many.
+        if isinstance(operation, Add) and operation.status == "held":
             if room <= 0:
                 continue
             room -= 1

@@ -23,6 +23,7 @@ from tenure.playbook.revision import Revision, Use, enough
 from tenure.playbook.run import Run
 from tenure.ports import FailedReply, LanguageModel, Reading
 from tenure.roles.conditions import conditions_fit
+from tenure.roles.curate import LONGEST_TEXT
 from tenure.roles.narrow import narrow_by_contrast
 from tenure.roles.revise import Rewrite, grounds_of, revise_with
 
@@ -129,13 +130,12 @@ def revise_tested(tested: Sequence[Tested], run: Run, *, model: LanguageModel | 
     for one in tested:
         if not enough(one.uses):
             failures = sum(use.failed for use in one.uses)
-            done = replace(
-                done,
-                left=(*done.left, f"lesson '{one.lesson.id}': {failures} failures in {len(one.uses)} uses are not enough to revise it"),
-            )
+            said = f"{failures} failure{'s' * (failures != 1)} in {len(one.uses)} use{'s' * (len(one.uses) != 1)}"
+            why = f"lesson '{one.lesson.id}': {said} {'is' if failures == 1 else 'are'} not enough to revise it"
+            done = replace(done, left=(*done.left, why))
             continue
         rewrite: Rewrite | str
-        if model is None:
+        if model is None or len(one.lesson.text) > LONGEST_TEXT:  # what is longer, by import, is a document: a model could only cut it
             rewrite = _by_contrast(one, run)
         else:
             try:

@@ -64,6 +64,7 @@ def think(
     since: int,
     model: LanguageModel | None,
     rounds: int,
+    written: int,
     revise: Callable[[Mapping[str, str], LanguageModel | None], Revising],
     related: Callable[[str], Sequence[Lesson]],
     new_id: Callable[[], str],
@@ -79,6 +80,7 @@ def think(
         since: steps that were learned from before.
         model: none works without one.
         rounds: refinement rounds of the model's reflection.
+        written: new lessons that the model may write.
         revise: revises the used lessons, given what each is said to have done, by id, and the model that is asked.
         related: lessons that hold words of a text, for the Curator.
         new_id: names a failed reply.
@@ -125,7 +127,7 @@ def think(
     revised = {lesson.id: lesson for lesson in revising.lessons}
     others = [lesson for lesson in related(_said(reflection.insights)) if lesson.id not in revised]
     try:
-        curation = curate_with(counted, reflection, [*revised.values(), *others])
+        curation = curate_with(counted, reflection, others, revised=revising.lessons, most=written)
     except ModelError as exc:
         return replace(failed("curate", exc), model=reflection, revising=revising)
     if curation.failed_reply is not None:

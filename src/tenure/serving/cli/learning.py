@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from tenure.traces import ReadReport
     from tenure.wiring import Tenure
 
+LEFT_KEPT = 20
+"""Lessons left as they are that a summary keeps."""
+
 NAMED = 10
 """Unreadable places and problems named on the terminal; `--json` has all that are known."""
 
@@ -305,8 +308,15 @@ def _show_learned(request: Request, learned: Summary, fresh: tuple[Lesson, ...],
         rows.append(
             ("model calls", f"{used.calls:,}", f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out, {money(used.cost_usd)}")
         )
+    if learned.left:
+        more = "+" if len(learned.left) >= LEFT_KEPT else ""
+        rows.append(("left", f"{len(learned.left):,}{more}", "used lessons that a run speaks against; they stay as they are, see below"))
     terminal.heading(f"Learned{would}" if not dry_run else f"Would be learned{would}")
     terminal.table([Column(title=""), Column(title="", right=True), Column(title="", wraps=True)], rows, headed=False)
+    for why in learned.left[:NAMED]:
+        terminal.say(f"left: {why}")
+    if len(learned.left) > NAMED:
+        terminal.say(f"and {len(learned.left) - NAMED} more, in --json")
     if fresh:
         from tenure.serving.cli.tables import lesson_table
 
