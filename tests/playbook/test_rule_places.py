@@ -12,8 +12,9 @@ from tenure.playbook.rule_lists import read_rule_lists
 from tenure.playbook.rule_places import APPLY, place_rules, split_conditions, with_conditions
 
 PIECES = (
-    "# Rules", "```", "- Sort 🧾 first", "* second rule", "1. numbered", "  - nested entry", "\t- tabbed", "  goes on here", "prose", "", "  ",
-    "```", "- [ ] a box", "- 请按开票日换算", "-", "---", "<!-- a comment -->", "- Sort 🧾 first", "2) two  ", "\u2028- odd",
+    "# Rules", "- Sort 🧾 first", "* second rule", "1. numbered", "  - nested entry", "\t- tabbed", "  goes on here", "prose", "", "  ",
+    "```", "- [ ] a box", "- 请按开票日换算", "-", "---", "<!-- a comment -->", "- Sort 🧾 first",
+    "2) two  ", "\u2028- odd",
 )  # fmt: skip
 documents = st.tuples(
     st.sampled_from(("", "\ufeff")),

@@ -34,6 +34,9 @@ from tenure.settings import Settings, read_settings
 RELATED_LESSONS = 8
 """How many of the playbook's lessons a model sees beside what it wants to add."""
 
+TABLES_TOLD = 50
+"""Tables of numbers whose names a model is told, so that a number joins the one it belongs to."""
+
 EARLIER_RUNS = 8
 """How many earlier runs of the same task or kind a run is compared with."""
 
@@ -279,6 +282,7 @@ class Learner:
             written=settings.whole("learn.lessons_by_model"),
             revise=lambda tags, model: self._revise(run, used, tags, model, settings.whole("revise.k")),
             related=lambda query: self._related(run.scope, query),
+            tables=lambda: self._tables(run.scope),
             new_id=self._ids.next,
             at=self._clock.now().isoformat(),
             pause=self._patience.refusal() if self._model is not None else "",
@@ -299,6 +303,11 @@ class Learner:
     def _related(self, scope: str, text: str) -> Sequence[Lesson]:
         with self._store.reading(scope) as reading:
             return [hit.lesson for hit in reading.search(text, limit=RELATED_LESSONS) if hit.scope == scope]
+
+    def _tables(self, scope: str) -> Sequence[tuple[str, str]]:
+        """Tables of numbers that a model is told of."""
+        with self._store.reading(scope) as reading:
+            return sorted(reading.aggregate_names().values())[:TABLES_TOLD]
 
     def _revise(self, run: Run, used: Sequence[Lesson], tags: Mapping[str, str], model: LanguageModel | None, most: int) -> Revising:
         """Revise the lessons that a run used. The store is read, and closed again, before a model is asked."""

@@ -67,6 +67,7 @@ def think(
     written: int,
     revise: Callable[[Mapping[str, str], LanguageModel | None], Revising],
     related: Callable[[str], Sequence[Lesson]],
+    tables: Callable[[], Sequence[tuple[str, str]]],
     new_id: Callable[[], str],
     at: str,
     pause: str = "",
@@ -83,6 +84,7 @@ def think(
         written: new lessons that the model may write.
         revise: revises the used lessons, given what each is said to have done, by id, and the model that is asked.
         related: lessons that hold words of a text, for the Curator.
+        tables: section and name of the tables of numbers that are there, for the Curator.
         new_id: names a failed reply.
         at: the present moment, ISO 8601.
         pause: why the model is not asked this time; empty asks it.
@@ -121,13 +123,21 @@ def think(
     revising = revise(_tags(plain, reflection), counted)
     # A revision that alone was held back leaves something to do later too.
     held_back = failed("revise", revising.stopped).postponed if revising.stopped is not None else None
-    if not reflection.insights:
+    if not reflection.insights and not reflection.figures:
         return Thought(plain=plain, model=reflection, revising=revising, failed=lost, usage=counted.usage, postponed=held_back)
     # What is new is written last, beside the revised lessons, so that it complements them.
     revised = {lesson.id: lesson for lesson in revising.lessons}
     others = [lesson for lesson in related(_said(reflection.insights)) if lesson.id not in revised]
     try:
-        curation = curate_with(counted, reflection, others, revised=revising.lessons, most=written)
+        curation = curate_with(
+            counted,
+            reflection,
+            others,
+            revised=revising.lessons,
+            most=written,
+            run=run,
+            tables=tables() if reflection.figures else (),
+        )
     except ModelError as exc:
         return replace(failed("curate", exc), model=reflection, revising=revising)
     if curation.failed_reply is not None:

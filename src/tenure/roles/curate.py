@@ -11,19 +11,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tenure.errors import MalformedReply
-from tenure.playbook.delta import OPERATION_NAMES, Add, Merge, Operation, Receipt, Retire, Tally, Update
+from tenure.playbook.delta import OPERATION_NAMES, Add, Merge, Observe, Operation, Receipt, Retire, Tally, Update
 from tenure.playbook.lessons import EVIDENCE_KEPT, KINDS, Evidence, Lesson
 from tenure.playbook.likeness import compare
 from tenure.playbook.operations_json import operation_from_json
+from tenure.playbook.run import Run
 from tenure.ports import LanguageModel, Prompt
 from tenure.roles.asking import data_block, instructions, present
+from tenure.roles.observed import MOST_FIGURES, held_to_run
 from tenure.roles.reflection import Insight, Reflection
 from tenure.roles.replies import read_json
 
 LONGEST_TEXT = 2000
 """Characters of a learned lesson's text. What is longer is a document, not a lesson."""
 
-MODEL_OPERATIONS: frozenset[type[Operation]] = frozenset({Add, Update, Merge, Retire})
+MODEL_OPERATIONS: frozenset[type[Operation]] = frozenset({Add, Update, Merge, Retire, Observe})
 """What a model may propose. TALLY, PIN and RESTORE follow from outcomes and from persons."""
 
 
@@ -122,6 +124,8 @@ def curate_with(
     *,
     revised: Sequence[Lesson] = (),
     most: int | None = None,
+    run: Run | None = None,
+    tables: Sequence[tuple[str, str]] = (),
     status: str = "provisional",
     evidence_cap: int = EVIDENCE_KEPT,
     max_tokens: int = 2048,
@@ -136,6 +140,8 @@ def curate_with(
             and can change these and no others. What is too long to be a lesson is left out: it could only be cut.
         revised: lessons that this run had revised, as they read now. The model complements them and does not change them.
         most: new lessons that it may write; none is no limit.
+        run: what numbers are held against; without it none is taken.
+        tables: section and name of tables that are there, so that a number joins the one it belongs to.
         status: of added lessons: `provisional` or `active`.
         evidence_cap: places a lesson takes from one run.
         max_tokens: cap on the reply.
@@ -150,10 +156,15 @@ def curate_with(
     # The Curator never reads what repeats untrusted text, so it cannot pass it on in its own words.
     doubtful = replace(reflection, insights=tuple(one for one in reflection.insights if one.basis == "untrusted"))
     plain = curate_plain(doubtful, lambda _: None, evidence_cap=evidence_cap)
-    if not own:
+    if not own and not reflection.figures:
         return plain
     shown = [lesson for lesson in lessons if _size(lesson) <= LONGEST_TEXT and lesson.id not in {one.id for one in revised}]
-    prompt = Prompt(system=instructions("curate"), user=_request(own, shown, revised, most), purpose="curate", max_tokens=max_tokens)
+    prompt = Prompt(
+        system=instructions("curate"),
+        user=_request(own, shown, revised, most, reflection.figures, tables),
+        purpose="curate",
+        max_tokens=max_tokens,
+    )
     try:
         value = read_json(model.complete(prompt), expects=("operations",), lists=True)
     except MalformedReply as exc:
@@ -164,6 +175,7 @@ def curate_with(
         shown={lesson.id: lesson for lesson in shown},
         revised={lesson.id: lesson for lesson in revised},
         most=most,
+        source=run,
         status=status,
         evidence_cap=evidence_cap,
         author=f"model:{model.name}",
@@ -251,7 +263,14 @@ def _size(lesson: Lesson) -> int:
     return len(lesson.text) + len(lesson.applies_when) + len(lesson.avoid)
 
 
-def _request(insights: Sequence[Insight], lessons: Sequence[Lesson], revised: Sequence[Lesson] = (), most: int | None = None) -> str:
+def _request(
+    insights: Sequence[Insight],
+    lessons: Sequence[Lesson],
+    revised: Sequence[Lesson] = (),
+    most: int | None = None,
+    figures: Sequence[Observe] = (),
+    tables: Sequence[tuple[str, str]] = (),
+) -> str:
     """The insights, the lessons revised because of the run, and the closest others, as a prompt shows them."""
     taught = [
         {"number": number}
@@ -266,7 +285,12 @@ def _request(insights: Sequence[Insight], lessons: Sequence[Lesson], revised: Se
         for number, one in enumerate(insights)
     ]
     known, changed = [_known(one) for one in lessons], [_known(one) for one in revised]
-    parts = ["# What the run taught", data_block(taught)]
+    parts = ["# What the run taught", data_block(taught) if taught else "Nothing but numbers."]
+    if figures:
+        shown = [present(section=one.section, name=one.name, key=one.key, value=one.value, unit=one.unit, step=one.step) for one in figures]
+        parts += ["# Numbers that the run showed", data_block(shown)]
+        there = data_block([present(section=section, name=name) for section, name in tables]) if tables else "None yet."
+        parts += ["# Tables of numbers that are there", there]
     if changed:
         parts += ["# Lessons that were revised because of this run, as they read now", data_block(changed)]
     parts += ["# The closest existing lessons", data_block(known) if known else "None: nothing in the playbook is close."]
@@ -297,16 +321,20 @@ class _Reviewer:
     shown: Mapping[str, Lesson]
     revised: Mapping[str, Lesson]
     most: int | None
+    source: Run | None
     status: str
     evidence_cap: int
     author: str
     subjects: set[str] = field(default_factory=set)
     added: list[str] = field(default_factory=list[str])
+    observed: list[Observe] = field(default_factory=list[Observe])
 
     def review(self, op: Operation, obj: object) -> Operation | str:
         """The operation as it may stand, or why it may not."""
         if type(op) not in MODEL_OPERATIONS:
             return f"a model may not propose {OPERATION_NAMES[type(op)]}; counts, pins and restorations come from outcomes and persons"
+        if isinstance(op, Observe):
+            return self._observed(op)
         text = getattr(op, "text", None)
         if text is not None and (problem := _unfit(text)):
             return f"its field 'text' cannot stay: {problem}"
@@ -322,6 +350,16 @@ class _Reviewer:
             # Standing, verdict and subject are not the model's to set.
             return replace(op, status=None, verdict=None, about=None, evidence=self._evidence(basis))
         return op
+
+    def _observed(self, op: Observe) -> Observe | str:
+        if self.source is None:
+            return "there is no run to hold its number against"
+        if len(self.observed) >= MOST_FIGURES:
+            return f"a run gives at most {MOST_FIGURES} numbers of a model, and this is one more"
+        held = held_to_run(op, self.source)
+        if isinstance(held, Observe):
+            self.observed.append(held)
+        return held
 
     def _out_of_reach(self, op: Operation) -> str:
         """Why a model may not touch the lessons an operation names, or an empty text."""

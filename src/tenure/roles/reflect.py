@@ -13,11 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tenure.errors import MalformedReply, ModelError, SettingError
+from tenure.playbook.delta import Observe
 from tenure.playbook.lessons import KINDS, Evidence, Lesson, normalised
+from tenure.playbook.operations_json import operation_from_json
 from tenure.playbook.run import Run
 from tenure.ports import LanguageModel, Prompt
 from tenure.ranking import estimate_tokens
 from tenure.roles.asking import data_block, data_line, instructions, present
+from tenure.roles.observed import MOST_FIGURES, held_to_run
 from tenure.roles.reflection import Insight, Reflection, Tag, TagName
 from tenure.roles.replies import read_json
 from tenure.roles.taint import UntrustedText
@@ -27,7 +30,7 @@ MOST_ROUNDS = 5
 MOST_INSIGHTS = 10
 """More than the prompt allows, so that only a model that lost itself is cut."""
 
-_KEYS = ("insights", "tags", "root_cause", "situation")
+_KEYS = ("insights", "tags", "root_cause", "situation", "figures")
 _TAG_NAMES: dict[str, TagName] = {"helpful": "helpful", "harmful": "harmful", "neutral": "neutral"}
 _LONGEST_FEEDBACK = 4000
 _LONGEST_LESSON = 2000
@@ -93,7 +96,7 @@ def reflect_with(
 def _object(model: LanguageModel, prompt: Prompt) -> dict[str, Any]:
     reply = model.complete(prompt)
     value: dict[str, Any] = read_json(reply, expects=_KEYS)
-    for key in ("insights", "tags"):
+    for key in ("insights", "tags", "figures"):
         if not isinstance(value.get(key) or [], list):
             raise MalformedReply(f"its '{key}' is not a list", reply=reply.text)
     return value
@@ -171,7 +174,8 @@ def _substance(reflection: Reflection) -> str:
         ]
         for one in reflection.insights
     ]
-    return json.dumps([insights, sorted((tag.id, tag.tag) for tag in reflection.tags)])
+    figures = sorted((one.section, one.name, one.key, one.unit, one.value, one.step) for one in reflection.figures)
+    return json.dumps([insights, sorted((tag.id, tag.tag) for tag in reflection.tags), figures])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +197,13 @@ class _Reader:
                 insights.append(found)
             else:
                 dropped.append(f"insight {number}: {found}")
+        figures: list[Observe] = []
+        for number, said in enumerate(value.get("figures") or []):
+            figure = self._figure(said) if len(figures) < MOST_FIGURES else f"there are {MOST_FIGURES} already"
+            if isinstance(figure, Observe):
+                figures.append(figure)
+            else:
+                dropped.append(f"figure {number}: {figure}")
         tags: dict[str, Tag] = {}
         for number, said in enumerate(value.get("tags") or []):
             tag = self._tag(said)
@@ -208,6 +219,7 @@ class _Reader:
             root_cause=_text(value.get("root_cause")),
             author=self.author,
             dropped=tuple(dropped),
+            figures=tuple(figures),
         )
 
     def _tag(self, said: object) -> Tag | str:
@@ -218,6 +230,10 @@ class _Reader:
             return f"lesson '{id_[:80]}' was not given to the agent"
         name = _TAG_NAMES.get(_text(said.get("tag")).lower())
         return Tag(id=id_, tag=name, reason=_text(said.get("reason"))) if name else f"'tag' is not one of {', '.join(_TAG_NAMES)}"
+
+    def _figure(self, said: object) -> Observe | str:
+        read = operation_from_json({**said, "op": "OBSERVE"}) if isinstance(said, dict) else "it is no object"
+        return held_to_run(read, self.run) if isinstance(read, Observe) else str(read)
 
     def _insight(self, said: object) -> Insight | str:
         if not isinstance(said, dict) or not isinstance(said.get("text"), str) or not said["text"].strip():
