@@ -113,10 +113,17 @@ class EmbeddingFailed(TenureError):
 
 
 class ModelError(TenureError):
-    """A language model call did not give what it should. `calls` counts the requests that were sent for it."""
+    """A language model call did not give what it should.
 
-    def __init__(self, message: str, *, calls: int = 0) -> None:
-        self.calls = calls
+    Attributes:
+        calls: requests that were sent for it.
+        passing: whether the same request may succeed a little later.
+        wait_s: how long the provider asks to wait before, in seconds; none if it does not say.
+        unanswered: requests that were sent and may have been worked on, though no answer came: they may cost all the same.
+    """
+
+    def __init__(self, message: str, *, calls: int = 0, passing: bool = False, wait_s: float | None = None, unanswered: int = 0) -> None:
+        self.calls, self.passing, self.wait_s, self.unanswered = calls, passing, wait_s, unanswered
         super().__init__(message)
 
 
@@ -135,5 +142,5 @@ class SpendCapReached(ModelError):
         self.what, self.cap, self.spent, self.period = what, cap, spent, period
         super().__init__(
             f"The cap of {cap} {what} per {period} is reached ({spent} spent); no call was made. "
-            f"What was skipped can be learned later. Raise it: tenure config set spend.{what}_per_{period} N"
+            f"What was skipped can be learned later: tenure learn --pending. Raise it: tenure config set spend.{what}_per_{period} N"
         )

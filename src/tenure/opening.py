@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import date
-from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tenure.errors import UserError
 from tenure.ports import Clock, Embedder, LanguageModel, Store, TokenCounter, Usage
-from tenure.settings import Settings
+from tenure.settings import Settings, read_settings
 from tenure.system import SystemClock
+
+if TYPE_CHECKING:
+    from tenure.providers.metering import Caps
 
 
 def open_store(url: str, clock: Clock | None = None) -> Store:
@@ -54,22 +58,44 @@ def open_model(
         model = settings.text("model") or None
     if model is None:
         return None
-    from tenure.providers.metering import Caps, MeteredModel
+    from tenure.providers.metering import MeteredModel
 
     if isinstance(model, str):
         from tenure.providers import models
 
-        model = models.open_model(model, base_url=base_url or settings.text("base_url") or None, api_key=settings.api_key)
+        # The meter tries again, so that each request is booked by itself; and it says how long one may take.
+        model = models.open_model(
+            model, base_url=base_url or settings.text("base_url") or None, api_key=settings.api_key, timeout_s=86_400, max_retries=0
+        )
     elif isinstance(model, MeteredModel):
         return model
-    usd = settings.text("spend.usd_per_day")
-    caps = Caps(
+
+    def caps_of(asked: str) -> Caps:
+        """The caps of a scope as they are set now: another process may have changed them."""
+        with store.reading(asked) as reading:
+            return spend_caps(read_settings(reading.setting, settings.environment))
+
+    return MeteredModel(model, caps_of, _StoredSpending(store), scope=scope, clock=clock)
+
+
+def spend_caps(settings: Settings) -> Caps:
+    """What models may use, by the settings of a scope."""
+    from tenure.providers.metering import Caps
+
+    return Caps(
         calls_per_run=settings.whole("spend.calls_per_run"),
+        calls_per_day=settings.whole_or_none("spend.calls_per_day"),
+        calls_per_scope=settings.whole_or_none("spend.calls_per_scope"),
         tokens_per_run=settings.whole("spend.tokens_per_run"),
         tokens_per_day=settings.whole("spend.tokens_per_day"),
-        usd_per_day=Decimal(usd) if usd else None,
+        tokens_per_scope=settings.whole_or_none("spend.tokens_per_scope"),
+        usd_per_run=settings.money("spend.usd_per_run"),
+        usd_per_day=settings.money("spend.usd_per_day"),
+        usd_per_scope=settings.money("spend.usd_per_scope"),
+        seconds_per_run=settings.whole("spend.seconds_per_run"),
+        seconds_per_call=settings.whole("spend.seconds_per_call"),
+        retries=settings.whole("spend.retries"),
     )
-    return MeteredModel(model, caps, _StoredSpending(store), scope=scope, clock=clock)
 
 
 def open_embedder(name: str | None, settings: Settings) -> Embedder | None:
@@ -117,6 +143,12 @@ class _StoredSpending:
 
     def spent(self, scope: str, day: date | None) -> Usage:
         return self._store.spent(scope, None if day is None else day.isoformat())
+
+    def book(self, scope: str, usage: Usage, decide: Callable[[Mapping[date, Usage]], date]) -> date:
+        def named(days: Mapping[str, Usage]) -> str:
+            return decide({date.fromisoformat(day): used for day, used in days.items()}).isoformat()
+
+        return date.fromisoformat(self._store.book_spending(scope, usage, named))
 
     def record(self, scope: str, day: date, usage: Usage) -> None:
         self._store.add_spending(scope, day.isoformat(), usage)

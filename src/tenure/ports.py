@@ -23,6 +23,8 @@ from tenure.playbook.observing import Figures
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
+from tenure.postponed import Postponed as Postponed
+from tenure.postponed import PostponedReading, PostponedWriting
 from tenure.vectors import Embedded as Embedded
 from tenure.vectors import Embedder as Embedder
 from tenure.vectors import Near as Near
@@ -56,12 +58,14 @@ class Prompt:
         user: what differs from call to call.
         purpose: which role asks: `generate`, `reflect`, `revise`, `curate`.
         max_tokens: cap on the reply, in the model's tokens.
+        within_s: seconds that the answer may take in all, waits and retries included; none is no limit.
     """
 
     system: str
     user: str
     purpose: str
     max_tokens: int = 2048
+    within_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +135,8 @@ class LanguageModel(Protocol):
 class Metered(Protocol):
     """A language model whose use is capped run by run."""
 
-    def for_run(self, run: str) -> LanguageModel:
-        """The same model with its caps per run counted for this run."""
+    def for_run(self, run: str, *, scope: str = "") -> LanguageModel:
+        """The same model with its caps per run counted for this run, and those per day and scope for its scope (empty: its own)."""
         ...
 
 
@@ -339,7 +343,7 @@ class Traces(Protocol):
         ...
 
 
-class Reading(Figures, Draws, Grades, Traces, Protocol):
+class Reading(Figures, Draws, Grades, Traces, PostponedReading, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property
@@ -563,7 +567,7 @@ class Forgetting(Protocol):
         ...
 
 
-class Writing(Reading, Forgetting, Protocol):
+class Writing(Reading, Forgetting, PostponedWriting, Protocol):
     """A transaction on one scope. Nothing is kept unless it ends without an error."""
 
     def admit(self, delta: Delta) -> Admitted:
@@ -658,6 +662,19 @@ class Store(Protocol):
 
     def add_spending(self, scope: str, day: str, usage: Usage) -> None:
         """Add to what model calls for a scope used on a day; durable on return."""
+        ...
+
+    def book_spending(self, scope: str, usage: Usage, decide: Callable[[Mapping[str, Usage]], str]) -> str:
+        """Add to what a scope used on the day that `decide` names, unless it raises; durable on return.
+
+        Args:
+            scope: whose spending it is.
+            usage: what is added.
+            decide: is given what the scope used by day and names the day. No other spending of any process comes between.
+
+        Returns:
+            The day.
+        """
         ...
 
     def scrub(self, tell: Callable[[str], None] | None = None) -> Scrubbed:

@@ -58,6 +58,11 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
     return check
 
 
+def _whole_or_none(least: int, most: int) -> Callable[[str], int | None]:
+    check = _whole(least, most)
+    return lambda value: check(value) if value else None
+
+
 def _share(value: str) -> float:
     number = float(value)
     if not 0 < number <= 1:
@@ -198,7 +203,16 @@ SETTINGS: Mapping[str, Setting] = {
             check=_whole(0, 1_000_000),
         ),
         Setting(
-            name="learn.lessons_per_run", default="3", meaning="new lessons learned from one run at most, 1 to 50", check=_whole(1, 50)
+            name="learn.lessons_per_run",
+            default="3",
+            meaning="new lessons that plain code learns from one run at most, 1 to 50",
+            check=_whole(1, 50),
+        ),
+        Setting(
+            name="learn.lessons_by_model",
+            default="1",
+            meaning="new lessons that a model writes from one run at most, beside the revised ones, 0 to 50",
+            check=_whole(0, 50),
         ),
         Setting(name="learn.rounds", default="5", meaning="refinement rounds of a model's reflection, 1 to 5", check=_whole(1, 5)),
         Setting(
@@ -206,6 +220,12 @@ SETTINGS: Mapping[str, Setting] = {
             default="3",
             meaning="used lessons that misled or did nothing, re-checked against their source case per run at most, 0 to 50; 0 never",
             check=_whole(0, 50),
+        ),
+        Setting(
+            name="learn.attempts",
+            default="3",
+            meaning="tries to reflect on a run with a model before it is given up, 1 to 100",
+            check=_whole(1, 100),
         ),
         Setting(
             name="retention.raw",
@@ -273,6 +293,18 @@ SETTINGS: Mapping[str, Setting] = {
         ),
         Setting(name="spend.calls_per_run", default="20", meaning="model calls for one run; 0 forbids them", check=_whole(0, _WHOLE_MOST)),
         Setting(
+            name="spend.calls_per_day",
+            default="",
+            meaning="model calls for a scope in one day (UTC), retries included; empty for no cap",
+            check=_whole_or_none(0, _WHOLE_MOST),
+        ),
+        Setting(
+            name="spend.calls_per_scope",
+            default="",
+            meaning="model calls for a scope ever; empty for no cap",
+            check=_whole_or_none(0, _WHOLE_MOST),
+        ),
+        Setting(
             name="spend.tokens_per_run", default="200000", meaning="model tokens for one run, in and out", check=_whole(0, _WHOLE_MOST)
         ),
         Setting(
@@ -282,7 +314,39 @@ SETTINGS: Mapping[str, Setting] = {
             check=_whole(0, _WHOLE_MOST),
         ),
         Setting(
+            name="spend.tokens_per_scope",
+            default="",
+            meaning="model tokens for a scope ever, in and out; empty for no cap",
+            check=_whole_or_none(0, _WHOLE_MOST),
+        ),
+        Setting(name="spend.usd_per_run", default="", meaning="US dollars for one run; empty for no cap in money", check=_money),
+        Setting(
             name="spend.usd_per_day", default="", meaning="US dollars for a scope in one day (UTC); empty for no cap in money", check=_money
+        ),
+        Setting(name="spend.usd_per_scope", default="", meaning="US dollars for a scope ever; empty for no cap in money", check=_money),
+        Setting(
+            name="spend.seconds_per_run",
+            default="600",
+            meaning="seconds that all model calls of a run may take together, waits between them included, 1 to 86400",
+            check=_whole(1, 86_400),
+        ),
+        Setting(
+            name="spend.seconds_per_call",
+            default="120",
+            meaning="seconds that a model may take for one answer, 1 to 86400",
+            check=_whole(1, 86_400),
+        ),
+        Setting(
+            name="spend.retries",
+            default="3",
+            meaning="further requests after one that failed for a passing reason, 0 to 10",
+            check=_whole(0, 10),
+        ),
+        Setting(
+            name="spend.failures",
+            default="5",
+            meaning="runs in a row for which a model may fail before it is not asked for ten minutes, 1 to 1000",
+            check=_whole(1, 1_000),
         ),
     )
 }
@@ -309,6 +373,14 @@ class Settings:
     def whole(self, name: str) -> int:
         """A setting as a whole number."""
         return int(self.values[name])
+
+    def whole_or_none(self, name: str) -> int | None:
+        """A setting as a whole number; none if it is empty."""
+        return int(self.values[name]) if self.values[name] else None
+
+    def money(self, name: str) -> Decimal | None:
+        """A setting as an amount in US dollars; none if it is empty."""
+        return Decimal(self.values[name]) if self.values[name] else None
 
     @property
     def api_key(self) -> str | None:

@@ -263,6 +263,22 @@ class Tenure(FigureKeeping, HoldingOut, Removal):
         """Learn from runs that were finished with `learn=False`."""
         return self._with_vectors(self.learner.learn_kept(self.scope, tell=tell))
 
+    def learn_postponed(self, *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
+        """Have the model reflect on runs for which it could not be asked before, or failed: a cap was reached, say.
+
+        Each is tried once, and given up after as many attempts as `learn.attempts` says. It ends early where a cap per
+        day or scope is reached, or the model fails for too many runs in a row.
+
+        Raises:
+            UserError: there is no model.
+        """
+        return self._with_vectors(self.learner.learn_postponed(self.scope, tell=tell))
+
+    def waits_for_model(self) -> int:
+        """Runs that `learn_postponed` would try, 10,000 at most."""
+        with self.store.reading(self.scope) as reading:
+            return len(reading.postponed(below=read_settings(reading.setting).whole("learn.attempts"), limit=10_000))
+
     def _with_vectors(self, summary: Summary) -> Summary:
         if summary.interrupted or summary.runs == summary.skipped:
             return summary
@@ -404,6 +420,7 @@ class Tenure(FigureKeeping, HoldingOut, Removal):
     alearn = in_thread(learn)
     alearn_many = in_thread(learn_many)
     alearn_kept = in_thread(learn_kept)
+    alearn_postponed = in_thread(learn_postponed)
     aembed = in_thread(embed)
     aapply = in_thread(apply)
     arefine = in_thread(refine)

@@ -97,6 +97,9 @@ def test_a_context_inherits_the_tables_of_the_scopes_above(tmp_path: Path) -> No
         other.observe("bids", "secret", 9)
         text = below.context("bids").text
         assert "paid" in text
-        assert "asked | count" in text
-        assert " | 7 |" not in text
+        assert "- bids: asked | count" in text
+        assert "- bids (of acme/fin): asked | count" in text, "a scope's own table does not hide the one above it"
+        assert "| 7" in text
+        assert "| 8" in text
+        assert text.index("| 8") < text.index("| 7"), "its own comes first"
         assert "secret" not in text

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.playbook.rule_lists import read_rule_lists
-from tenure.playbook.rule_places import APPLY, place_rules, with_conditions
+from tenure.playbook.rule_places import APPLY, place_rules, split_conditions, with_conditions
 
 PIECES = (
     "# Rules", "- Sort 🧾 first", "* second rule", "1. numbered", "  - nested entry", "\t- tabbed", "  goes on here", "prose", "", "  ",
-    "```", "- [ ] a box", "- 请按开票日换算", "-", "---", "<!-- a comment -->", "- Sort 🧾 first", "2) two  ", "\u2028- odd",
+    "```", "- [ ] a box", "- 请按开票日换算", "-", "---", "<!-- a comment -->", "- Sort 🧾 first",
+    "2) two  ", "\u2028- odd",
 )  # fmt: skip
 documents = st.tuples(
     st.sampled_from(("", "\ufeff")),
@@ -69,3 +70,16 @@ def test_a_condition_becomes_part_of_its_rule_and_is_not_put_there_twice(text: s
 )
 def test_the_line_stands_below_the_rule_in_the_files_own_manner(text: str, number: int, after: str) -> None:
     assert with_conditions(text, {number: "x."}) == after
+
+
+@pytest.mark.parametrize(
+    ("rule", "body", "condition"),
+    [
+        ("Call it.\n- Apply only if the task says x.", "Call it.", "the task says x"),
+        ("Call it.\n- a detail\n  * Apply only if x.\n- Apply only if y", "Call it.\n- a detail", "x; and y"),
+        ("Apply only if it rains.", "", "it rains"),
+        ("Call it. Apply only if x.", "Call it. Apply only if x.", ""),
+    ],
+)
+def test_a_rule_is_told_apart_from_its_conditions(rule: str, body: str, condition: str) -> None:
+    assert split_conditions(rule) == (body, condition)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +22,8 @@ class ChatServer:
     bodies: list[dict[str, Any]] = field(default_factory=list)
     sent_headers: list[dict[str, str]] = field(default_factory=list)
     hold: threading.Event | None = None
+    misbehaves: str = ""
+    rule: Callable[[dict[str, Any]], tuple[int, Any]] | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -40,6 +43,31 @@ def failure(message: str, code: str | None = None) -> dict[str, Any]:
     return {"error": {"message": message, "code": code, "type": None}}
 
 
+def misbehave(handler: BaseHTTPRequestHandler, how: str) -> None:
+    """Answer as servers do that are broken: `trickles`, `cuts`, `hangs up`, `never ends`."""
+    handler.close_connection = True
+    if how == "hangs up":
+        return
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    if how == "cuts":
+        handler.send_header("Content-Length", "5000")
+    handler.end_headers()
+    try:
+        if how == "cuts":
+            handler.wfile.write(b'{"id": "chatcmpl-1", "choices": [')
+        elif how == "trickles":
+            for _ in range(600):
+                handler.wfile.write(b" ")
+                handler.wfile.flush()
+                time.sleep(0.05)
+        else:
+            while True:
+                handler.wfile.write(b" " * 1_000_000)
+    except OSError:
+        pass  # the client has had enough
+
+
 @contextmanager
 def chat_server(*answers: tuple[int, Any]) -> Iterator[ChatServer]:
     """A server with these answers, for as long as the block runs."""
@@ -54,7 +82,10 @@ def chat_server(*answers: tuple[int, Any]) -> Iterator[ChatServer]:
                 state.sent_headers.append({name.lower(): value for name, value in self.headers.items()})
             if state.hold is not None:
                 state.hold.wait(10)
-            status, answer = state.answers[min(number, len(state.answers) - 1)]
+            if state.misbehaves:
+                misbehave(self, state.misbehaves)
+                return
+            status, answer = state.rule(body) if state.rule else state.answers[min(number, len(state.answers) - 1)]
             written = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "text/html" if isinstance(answer, str) else "application/json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -223,3 +224,103 @@ def test_threads_that_ask_at_once_never_pass_a_cap_together(callers: int, cap: i
 def test_a_cap_below_nothing_is_refused(caps: dict[str, Decimal | int]) -> None:
     with pytest.raises(SettingError, match=r"spend\.\w+"):
         Caps(**caps)  # type: ignore[arg-type]
+
+
+class Watch:
+    """Time that passes only where it is let."""
+
+    def __init__(self) -> None:
+        self.now, self.waits = 0.0, list[float]()
+
+    def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.now += seconds
+
+    def elapsed(self) -> float:
+        return self.now
+
+
+def timed(replies: Sequence[str | Exception], watch: Watch, **caps: int) -> tuple[ScriptedModel, MeteredModel]:
+    model, ledger = ScriptedModel(replies), InMemorySpendLedger()
+    limits = Caps(**caps)  # type: ignore[arg-type]
+    return model, MeteredModel(model, limits, ledger, scope="a/b", clock=FixedClock(), sleep=watch.sleep, elapsed=watch.elapsed)
+
+
+def test_each_request_that_is_sent_again_is_booked_by_itself() -> None:
+    watch = Watch()
+    _, meter = timed([ModelError("busy", passing=True, calls=1)] * 2 + ["ok"], watch, retries=3, calls_per_run=3)
+    assert meter.complete(PROMPT).usage.calls == 3
+    assert (meter.total.calls, watch.waits) == (3, [1.0, 2.0])
+    model, meter = timed([ModelError("busy", passing=True, calls=1)] * 9, watch, retries=8, calls_per_run=3)
+    with pytest.raises(SpendCapReached) as caught:
+        meter.complete(PROMPT)
+    assert (len(model.prompts), caught.value.calls) == (3, 3)
+
+
+def test_what_does_not_pass_is_not_sent_again_and_retries_end() -> None:
+    watch = Watch()
+    model, meter = timed([ModelError("no such model"), *[ModelError("busy", passing=True)] * 3], watch, retries=2)
+    with pytest.raises(ModelError, match="no such model"):
+        meter.complete(PROMPT)
+    with pytest.raises(ModelError, match=r"busy \(after 3 attempts\)"):
+        meter.complete(PROMPT)
+    assert len(model.prompts) == 4
+
+
+def test_the_time_of_a_run_is_bounded_with_its_waits_and_told_to_the_model() -> None:
+    watch = Watch()
+    model, meter = timed([ModelError("busy", passing=True, wait_s=30)] * 9, watch, retries=9, seconds_per_run=70, seconds_per_call=50)
+    with pytest.raises(ModelError, match=r"may take 70 s together.*spend\.seconds_per_run"):
+        meter.for_run("r").complete(PROMPT)
+    assert watch.waits == [30, 30]
+    assert [prompt.within_s for prompt in model.prompts] == [50, 40, 10]
+    with pytest.raises(ModelError):
+        meter.for_run("other").complete(PROMPT)
+    assert model.prompts[3].within_s == 50, "another run has time of its own"
+
+
+def test_a_request_that_was_never_answered_counts_as_all_it_may_have_used() -> None:
+    _, meter = timed([ModelError("gone", unanswered=1), ModelError("refused", calls=1)], Watch())
+    for expected in (50, 50):
+        with pytest.raises(ModelError):
+            meter.complete(PROMPT)
+        assert meter.total.output_tokens == expected
+
+
+@pytest.mark.parametrize("usage", [Usage(calls=1, input_tokens=-500, output_tokens=-9), Usage(calls=0), Usage(calls=1, input_tokens=20)])
+def test_a_provider_that_counts_oddly_gives_nothing_back(usage: Usage) -> None:
+    model = metered(ScriptedModel([Reply(text="y" * 400, usage=usage)]))
+    model.complete(PROMPT)
+    assert (model.total.calls, model.total.output_tokens >= 60, model.total.input_tokens >= 20) == (1, True, True)
+
+
+def test_what_is_refused_leaves_no_trace_of_its_unknown_price() -> None:
+    ledger = InMemorySpendLedger()
+    model = metered(UnpricedModel(), ledger=ledger, caps=Caps(calls_per_day=0))
+    with pytest.raises(SpendCapReached):
+        model.complete(PROMPT)
+    assert ledger.spent("a/b", None) == Usage()
+
+
+def test_caps_that_are_changed_hold_from_the_next_call_on() -> None:
+    allowed = [1]
+    model = MeteredModel(
+        RuleModel(lambda _: "ok"), lambda _: Caps(calls_per_day=allowed[0]), InMemorySpendLedger(), scope="a/b", clock=FixedClock()
+    )
+    assert until_the_cap(model) == 1
+    allowed[0] = 3
+    assert until_the_cap(model) == 2
+
+
+@pytest.mark.parametrize(("hours", "day"), [(0, 16), (-1, 16), (-30, 14), (24, 17), (-24 * 40, 4)])
+def test_a_clock_set_back_over_midnight_stays_in_the_day_that_began(hours: int, day: int) -> None:
+    """The day that was booked last is the 16th, half an hour after midnight."""
+    clock, ledger = FixedClock(), InMemorySpendLedger()
+    clock.moment += timedelta(hours=1)
+    model = metered(ledger=ledger, clock=clock)
+    model.complete(PROMPT)
+    clock.moment += timedelta(hours=hours)
+    ledger_before = ledger.spent("a/b", None).calls
+    model.complete(PROMPT)
+    booked = [held for (_, held), usage in ledger._days.items() if usage.calls and (held.day != 16 or usage.calls == ledger_before + 1)]
+    assert booked[-1].day == day

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -327,3 +328,54 @@ print(sorted({"pydantic_ai", "openai", "httpx"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("how", "reason", "unanswered"),
+    [
+        ("trickles", r"did not answer in time \(0\.5 s\)", 1),
+        ("cuts", "the connection broke before the answer was whole", 1),
+        ("hangs up", "the connection broke before the answer was whole", 1),
+        ("never ends", "its answer is longer than 8,000,000 bytes", 1),
+    ],
+)
+def test_a_server_that_is_broken_is_given_up_on_in_time(how: str, reason: str, unanswered: int) -> None:
+    with chat_server((200, completion("ok"))) as server:
+        server.misbehaves = how
+        began = time.monotonic()
+        with opened(server, timeout_s=0.5 if how == "trickles" else 30, max_retries=0) as (model, _):
+            with pytest.raises(ModelError, match=reason) as caught:
+                model.complete(PROMPT)
+            assert (caught.value.calls, caught.value.unanswered) == (1, unanswered)
+            model.close()
+            server.misbehaves = ""
+            assert model.complete(PROMPT).text == "ok", "a connection of its own serves the next one"
+        assert time.monotonic() - began < 20
+
+
+def test_what_was_never_sent_is_not_counted_as_unanswered() -> None:
+    with chat_server((200, completion("ok"))) as server:
+        pass
+    with opened(server, max_retries=0) as (model, _), pytest.raises(ModelError) as caught:
+        model.complete(PROMPT)
+    assert (caught.value.unanswered, caught.value.passing) == (0, True)
+
+
+@pytest.mark.parametrize("header", ["-5", "0", "nonsense", "NaN", "inf", "Wed, 21 Oct 2015 07:28:00 GMT"])
+def test_an_odd_time_to_wait_neither_hangs_nor_breaks(header: str) -> None:
+    with chat_server((429, failure("slow down"))) as server, opened(server, max_retries=2) as (model, waits):
+        server.headers = {"Retry-After": header}
+        with pytest.raises(ModelError, match="rate limit"):
+            model.complete(PROMPT)
+    assert len(server.bodies) <= 3
+    assert all(0 <= wait <= 60 for wait in waits)
+
+
+def test_a_call_that_may_take_only_so_long_waits_for_nothing_beyond() -> None:
+    with (
+        chat_server((503, failure("down"))) as server,
+        opened(server) as (model, waits),
+        pytest.raises(ModelError, match="after 3 requests"),
+    ):
+        model.complete(replace(PROMPT, within_s=3.9))
+    assert waits == [1.0, 2.0]

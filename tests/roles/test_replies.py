@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tenure.errors import MalformedReply
 from tenure.ports import Reply
-from tenure.roles.replies import MOST_NESTED, read_json
+from tenure.roles.replies import LONGEST_REPLY, MOST_NESTED, read_json
 
 NASTY = st.sampled_from(
     [
@@ -184,5 +185,18 @@ def test_an_object_with_the_key_goes_before_any_list() -> None:
 
 
 def test_a_long_reply_is_read_in_linear_time() -> None:
-    long = json.dumps({"operations": ["x" * 1000] * 2000})
-    assert len(read_json(Reply(text="[see] {x} " * 20_000 + long))["operations"]) == 2000
+    long = json.dumps({"operations": ["x" * 1000] * 700})
+    assert len(read_json(Reply(text="[see] {x} " * 20_000 + long))["operations"]) == 700
+
+
+@pytest.mark.parametrize("unit", ["[/* ", "{/* ", '{"a":/* ', "<think></think>", "[1 ", "{a ", "[", '["', "[tru", "//"])
+def test_babble_of_the_longest_length_is_given_up_on_within_seconds(unit: str) -> None:
+    began = time.process_time()
+    with pytest.raises(MalformedReply):
+        read_json(Reply(text=unit * (LONGEST_REPLY // len(unit))), expects=("operations",))
+    assert time.process_time() - began < 10
+
+
+def test_a_reply_that_does_not_stop_is_not_read_at_all_and_its_length_is_told() -> None:
+    with pytest.raises(MalformedReply, match=r"has 1,000,016 characters, more than the 1,000,000"):
+        read_json(Reply(text='{"operations":[]}' + " " * (LONGEST_REPLY - 1)))

@@ -21,6 +21,7 @@ from tenure.playbook.notation import dumps
 from tenure.playbook.run import Origin, Outcome, Run, Step, Task
 from tenure.playbook.state import Playbook
 from tenure.ports import FailedReply, HeldChange, Reading, Store
+from tenure.stores import rows, sql_forgetting
 from tenure.stores.in_memory import InMemoryStore
 from tenure.stores.sqlite import open_sqlite
 from tests.stores.contract import fresh_scope, plain, seen
@@ -462,3 +463,11 @@ def test_forgetting_a_revoked_origin_leaves_neither_its_name_nor_a_count_that_wa
         assert revoked_origins(look) == frozenset()
         (both,) = [lesson for lesson in look.lessons() if lesson.text == "of both"]
         assert (both.tallies.support, both.tallies.harmful) == (2, 0)
+
+
+def test_no_table_is_left_out_where_a_run_or_a_scope_goes() -> None:
+    scoped = {table for table in rows.metadata.tables.values() if "scope" in table.c and "tenant" in table.c}
+    with_words_or_links = {rows.scopes, rows.lessons, rows.runs, rows.ledger, rows.ledger_heads, rows.forgotten_runs, rows.spending}
+    assert scoped == set(sql_forgetting._OF_A_SCOPE) | with_words_or_links
+    by_their_texts = {rows.held, rows.failed_replies, rows.observations}  # the last are made anew from the ledger
+    assert {table for table in scoped if "run_id" in table.c} == set(sql_forgetting._OF_A_RUN) | by_their_texts

@@ -41,7 +41,7 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
         before = dict(look.sizes())
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    for gone in ("sizes", "observations", "aggregates", "sums", "draws", "labels", "grades", "beliefs", "noise"):
+    for gone in ("sizes", "observations", "aggregates", "sums", "draws", "labels", "grades", "beliefs", "noise", "postponed"):
         connection.execute(f"DROP TABLE {gone}")
     connection.executescript(OLD_TEXTS + "DROP INDEX ix_lessons_support; UPDATE alembic_version SET version_num = '0002';")
     connection.close()
@@ -65,6 +65,7 @@ DROP TABLE noise;
 DROP TABLE aggregates;
 DROP TABLE sums;
 DROP TABLE draws;
+DROP TABLE postponed;
 DROP TABLE lessons_words;
 DROP TABLE runs_words;
 CREATE VIRTUAL TABLE lessons_words USING fts5(wall, said, asked, tokenize='porter unicode61');
@@ -150,7 +151,9 @@ def test_origins_and_the_number_of_cases_are_read_off_the_runs_of_an_earlier_sch
     before = seen()
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    connection.executescript("DROP TABLE draws;" + BEFORE_FORGETTING + "UPDATE alembic_version SET version_num = '0006';")
+    connection.executescript(
+        "DROP TABLE draws; DROP TABLE postponed;" + BEFORE_FORGETTING + "UPDATE alembic_version SET version_num = '0006';"
+    )
     connection.close()
     store = open_sqlite(url)
     assert seen() == before

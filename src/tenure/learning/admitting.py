@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tenure.governance.admission import admit
 from tenure.learning.duplicates import conflicts_of, duplicate_of
-from tenure.playbook.delta import Add, Merge, Operation, Retire, Tally, Update
+from tenure.playbook.delta import Add, Merge, Observe, Operation, Retire, Tally, Update
 from tenure.playbook.lessons import Lesson, lesson_id, normalised, section_name
 from tenure.playbook.likeness import compare
 from tenure.playbook.refine import learned
@@ -154,6 +154,10 @@ def basis_of(operation: Operation, outside: UntrustedText | None) -> str:
 
     The Curator is shown no insight that may be a stranger's, and its words are looked at all the same: it is a model.
     """
+    if isinstance(operation, Observe):
+        # A key is what the run calls a thing, so it may be a stranger's word; it may not be a stranger's sentence.
+        words = "\n".join((operation.section, operation.name, operation.key, operation.unit))
+        return "untrusted" if outside is not None and outside.is_repeated_in(words) else "model"
     said = (getattr(operation, name, None) for name in ("text", "applies_when", "avoid"))
     return "untrusted" if outside is not None and outside.may_have_written("\n".join(text for text in said if text)) else "model"
 

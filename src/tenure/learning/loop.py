@@ -16,6 +16,7 @@ from tenure.learning.admitting import Proposed, admit_operations, basis_of, join
 from tenure.learning.freshness import confirmations
 from tenure.learning.holdouts import moves_by_lift
 from tenure.learning.observing import Recollection
+from tenure.learning.patience import Patience
 from tenure.learning.replay import Replaying
 from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.revoking import is_revoked
@@ -27,7 +28,8 @@ from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally,
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
-from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Reading, Replay, Store, Usage, Writing
+from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Postponed, Reading, Replay, Store, Usage, Writing
+from tenure.postponed import Limit
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
 from tenure.roles.signatures import signature
@@ -36,6 +38,9 @@ from tenure.settings import Settings, read_settings
 
 RELATED_LESSONS = 8
 """How many of the playbook's lessons a model sees beside what it wants to add."""
+
+TABLES_TOLD = 50
+"""Tables of numbers whose names a model is told, so that a number joins the one it belongs to."""
 
 EARLIER_RUNS = 8
 """How many earlier runs of the same task or kind a run is compared with."""
@@ -55,6 +60,8 @@ class Learned:
         conflicts: a sentence for each new lesson that differs in a fact from one that is alike; both stay, for a review.
         left: a sentence for each used lesson that the run speaks against and that stayed as it is.
         problems: what went wrong on the way (a model's reply that could not be used), a sentence each.
+        postponed: why the model's part was left for later (see `Postponed.reason`); empty if it was done, or there is no model.
+        limit: what stood in its way (see `Postponed.limit`); empty if nothing did.
         usage: of the model calls.
         receipts: one per operation of the delta.
     """
@@ -72,6 +79,8 @@ class Learned:
     conflicts: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    postponed: str = ""
+    limit: Limit | Literal[""] = ""
     usage: Usage = field(default_factory=Usage)
     receipts: tuple[Receipt, ...] = ()
 
@@ -85,6 +94,8 @@ class Summary:
         successes, failures: among them, as far as known.
         skipped: runs that had been learned before, or could not be.
         left: why used lessons that runs speak against stayed as they are, the first 20.
+        postponed: runs that were learned from without the model, which can reflect on them later.
+        why_postponed: how many of them each limit held back (see `Postponed.limit`), with the last reason.
         interrupted: whether it was stopped before the last one; what is left can be learned later.
     """
 
@@ -100,6 +111,8 @@ class Summary:
     conflicts: int = 0
     left: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    postponed: int = 0
+    why_postponed: Mapping[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     usage: Usage = field(default_factory=Usage)
     interrupted: bool = False
 
@@ -119,8 +132,14 @@ class Summary:
             conflicts=self.conflicts + len(learned.conflicts),
             left=(*self.left, *learned.left)[:20],
             problems=(*self.problems, *learned.problems)[:20],
+            postponed=self.postponed + bool(learned.postponed),
+            why_postponed={**self.why_postponed, **self._why(learned)},
             usage=self.usage + learned.usage,
         )
+
+    def _why(self, learned: Learned) -> dict[str, tuple[int, str]]:
+        known = self.why_postponed.get(learned.limit, (0, ""))
+        return {learned.limit: (known[0] + 1, learned.postponed)} if learned.limit else {}
 
 
 class Learner:
@@ -139,6 +158,7 @@ class Learner:
     ) -> None:
         self._store, self._clock, self._ids, self._model = store, clock, ids, model
         self._recollection, self.replaying = Recollection(), Replaying(replay)
+        self._patience = Patience()
 
     def close(self) -> None:
         """Release the model's connections, where it has some."""
@@ -169,22 +189,8 @@ class Learner:
             if not _adds_to(clean, reading, since):
                 return Learned(run=clean.id, skipped="already learned")
             earlier = list(reversed(reading.runs_like(clean, limit=EARLIER_RUNS)))
-            # What it was shown may have been kept when it began, and how it ended is told by who does not know of that.
-            known = reading.run(clean.id)
-            exposed = (*clean.shown, *clean.cited, *(() if known is None else (*known.shown, *known.cited)))
-            used = [lesson for lesson in map(reading.lesson, dict.fromkeys(exposed)) if lesson is not None]
-        thought = think(
-            clean,
-            earlier=earlier,
-            used=used,
-            since=since or 0,
-            model=self._model,
-            rounds=settings.whole("learn.rounds"),
-            revise=lambda tags, model: self._revise(clean, used, tags, model, settings.whole("revise.k")),
-            related=lambda query: self._related(clean.scope, query),
-            new_id=self._ids.next,
-            at=self._clock.now().isoformat(),
-        )
+            used = self._used(reading, clean)
+        thought = self._think(clean, earlier, used, since or 0, settings)
         with self._store.writing(clean.scope) as work:
             # Looked at again under the lock: another process may have learned the same run meanwhile.
             learned = work.learned_steps(clean.id)
@@ -231,11 +237,97 @@ class Learner:
 
         return self.learn_many(waiting(), tell=tell)
 
+    def learn_postponed(self, scope: str, *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
+        """Have the model reflect on the runs of a scope whose reflection was put off, oldest first; each once at most.
+
+        It ends early where a cap per day or scope is reached, or the model failed for too many runs in a row. A run
+        that the model failed on as often as `learn.attempts` says is given up: it is not tried again.
+
+        Raises:
+            UserError: there is no model.
+        """
+        if self._model is None:
+            raise UserError(f"No model is set for scope '{scope}', so none can reflect. Set one: tenure config set model PROVIDER:MODEL")
+        summary, done = Summary(), set[str]()
+        try:
+            while True:
+                with self._store.reading(scope) as reading:
+                    most = read_settings(reading.setting).whole("learn.attempts")
+                    waiting = [one.run for one in reading.postponed(below=most, limit=100 + len(done)) if one.run not in done]
+                for run_id in waiting:
+                    done.add(run_id)
+                    run, learned = self._reflect_later(scope, run_id)
+                    if run is None:
+                        continue
+                    summary = summary.plus(run, learned)
+                    if tell is not None:
+                        tell(summary, run)
+                    if learned.limit in ("day", "scope", "pause"):
+                        return summary
+                if not waiting:
+                    return summary
+        except KeyboardInterrupt:
+            return replace(summary, interrupted=True)
+
+    def _reflect_later(self, scope: str, run_id: str) -> tuple[Run | None, Learned]:
+        """Reflect on a kept run with the model and write what it adds; what plain code learned of it is there already."""
+        with self._store.reading(scope) as reading:
+            settings = read_settings(reading.setting)
+            run, put_off = reading.run(run_id), reading.postponed_run(run_id)
+            used = self._used(reading, run) if run is not None else []
+        if run is None:  # it was forgotten meanwhile
+            with self._store.writing(scope) as work:
+                work.drop_postponed(run_id)
+        if run is None or put_off is None:
+            return None, Learned(run=run_id)
+        thought = self._think(run, (), used, 0, settings)
+        thought = replace(thought, plain=replace(thought.plain, insights=()))
+        with self._store.writing(scope) as work:
+            if work.postponed_run(run_id) is None:
+                return run, Learned(run=run_id, skipped="another process reflected on it", usage=thought.usage)
+            return run, self._write(work, run, thought, used, settings, later=True)
+
+    def _think(self, run: Run, earlier: Sequence[Run], used: Sequence[Lesson], since: int, settings: Settings) -> Thought:
+        """Reflect on a run, and note whether the model did what it was asked. No transaction is open."""
+        thought = think(
+            run,
+            earlier=earlier,
+            used=used,
+            since=since,
+            model=self._model,
+            rounds=settings.whole("learn.rounds"),
+            written=settings.whole("learn.lessons_by_model"),
+            revise=lambda tags, model: self._revise(run, used, tags, model, settings.whole("revise.k")),
+            related=lambda query: self._related(run.scope, query),
+            tables=lambda: self._tables(run.scope),
+            new_id=self._ids.next,
+            at=self._clock.now().isoformat(),
+            pause=self._patience.refusal() if self._model is not None else "",
+        )
+        if thought.postponed is not None and thought.postponed.limit == "model":
+            self._patience.failed(thought.postponed.reason, settings.whole("spend.failures"))
+        elif thought.model is not None and thought.postponed is None:
+            self._patience.answered()
+        return thought
+
+    @staticmethod
+    def _used(reading: Reading, run: Run) -> list[Lesson]:
+        """The lessons that a run was shown or named."""
+        # What it was shown may have been kept when it began, and how it ended is told by who does not know of that.
+        known = reading.run(run.id)
+        exposed = (*run.shown, *run.cited, *(() if known is None else (*known.shown, *known.cited)))
+        return [lesson for lesson in map(reading.lesson, dict.fromkeys(exposed)) if lesson is not None]
+
     # -- writing: one transaction -------------------------------------------------------------------
 
     def _related(self, scope: str, text: str) -> Sequence[Lesson]:
         with self._store.reading(scope) as reading:
             return [hit.lesson for hit in reading.search(text, limit=RELATED_LESSONS) if hit.scope == scope]
+
+    def _tables(self, scope: str) -> Sequence[tuple[str, str]]:
+        """Tables of numbers that a model is told of."""
+        with self._store.reading(scope) as reading:
+            return sorted(reading.aggregate_names().values())[:TABLES_TOLD]
 
     def _revise(self, run: Run, used: Sequence[Lesson], tags: Mapping[str, str], model: LanguageModel | None, most: int) -> Revising:
         """Revise the lessons that a run used. The store is read, and closed again, before a model is asked."""
@@ -269,17 +361,22 @@ class Learner:
             found[lesson.id] = track_record((now, *past))
         return found
 
-    def _write(self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings) -> Learned:
+    def _write(
+        self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings, *, later: bool = False
+    ) -> Learned:
+        """Write what a run taught. `later` is true for what a model adds to a run that was learned from: it was counted then."""
         kept = work.run(run.id)
         earlier = kept if kept is not None and work.learned_steps(run.id) is not None else None
-        work.keep_run(run, learned=True)
+        if not later:
+            work.keep_run(run, learned=True)
         whole = run if kept is None else work.run(run.id) or run
         self._recollection.remember(whole)
+        put_off = _put_off(work, run, thought)
         for failed in (*thought.failed, *thought.revising.failed):
             work.keep_failed_reply(failed)
         problems = (*thought.problems, *thought.revising.problems)
-        counts = credit(whole, tags=thought.tags, seen_again=_seen_again(whole, used))
-        if earlier is not None:
+        counts = () if later else credit(whole, tags=thought.tags, seen_again=_seen_again(whole, used))
+        if earlier is not None and not later:
             counts = beyond(counts, credit(earlier, tags=thought.tags, seen_again=_seen_again(earlier, used)))
         counts = votes_left(work, run, counts)
         admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run"), self.replaying))
@@ -291,11 +388,11 @@ class Learner:
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
         moved = _summed(counts, support)
         records = self._track_records(work, run, touched, moved)
-        graded = self.replaying.grade_case(work, run, used)
+        graded = () if later else self.replaying.grade_case(work, run, used)
         judged = {lesson.id: lesson for lesson in (*touched, *graded)}
         beliefs = work.beliefs(list(judged))
         moves = standing(judged.values(), moved, honest=run.outcome.honest, records=records, beliefs=beliefs)
-        moves = (*moves, *moves_by_lift(work, whole, but=[op.id for op in moves if isinstance(op, Retire | Update)]))
+        moves = moves if later else (*moves, *moves_by_lift(work, whole, but=[op.id for op in moves if isinstance(op, Retire | Update)]))
         at = self._clock.now()
         told = [op.id for op in joined.operations if isinstance(op, Update) and op.verdict is not None]
         confirmed = confirmations(touched, moved, settings.shelf_lives, run, at, but=told)
@@ -312,12 +409,14 @@ class Learner:
                 held=len(admission.held),
                 left=thought.revising.left,
                 problems=(*problems, *admission.refused),
+                postponed=put_off.reason if put_off is not None else "",
+                limit=put_off.limit if put_off is not None else "",
                 usage=thought.usage,
             )
         delta = Delta(
             delta_id,
             operations,
-            key=f"learn:{run.id}:{len(run.steps)}:{'known' if run.outcome.known else 'open'}",
+            key=f"{'reflect' if later else 'learn'}:{run.id}:{len(run.steps)}:{'known' if run.outcome.known else 'open'}",
             scope=run.scope,
             author=thought.author,
             cause="run",
@@ -353,6 +452,8 @@ class Learner:
             refined=refined,
             left=thought.revising.left,
             problems=(*problems, *admission.refused),
+            postponed=put_off.reason if put_off is not None else "",
+            limit=put_off.limit if put_off is not None else "",
             usage=thought.usage,
             receipts=tuple(receipts),
             conflicts=joined.conflicts,
@@ -366,6 +467,20 @@ def why_unwanted(reading: Reading, run: Run) -> str:
         return f"it was forgotten on {forgotten[:10]}; to let it be learned again: tenure forget --run '{run.id}' --allow-again"
     revoked = is_revoked(reading, run.origin)
     return f"its origin '{revoked}' is revoked; to lift that: tenure revoke '{revoked}' --lift" if revoked else ""
+
+
+def _put_off(work: Writing, run: Run, thought: Thought) -> Postponed | None:
+    """Note that the model's part was put off, with the attempts so far; or, where a model did it, that it is done."""
+    if thought.postponed is None:
+        if thought.model is not None:
+            work.drop_postponed(run.id)
+        return None
+    before = work.postponed_run(run.id)
+    noted = replace(thought.postponed, attempts=thought.postponed.attempts + (before.attempts if before is not None else 0))
+    if thought.postponed.attempts:
+        work.drop_postponed(run.id)  # with the replies of the attempt before, so that they do not pile up
+    work.postpone(noted)
+    return noted
 
 
 def _proposals(work: Writing, run: Run, thought: Thought, most: int, replaying: Replaying) -> Iterable[Proposed]:
@@ -386,7 +501,8 @@ def _proposals(work: Writing, run: Run, thought: Thought, most: int, replaying: 
     for operation in proposed:
         if isinstance(operation, Update) and operation.id in revised:
             continue  # the revision rests on the source case
-        if isinstance(operation, Add):
+        # What waits for a person is capped as plain lessons are; of its own the Curator was allowed only so many.
+        if isinstance(operation, Add) and operation.status == "held":
             if room <= 0:
                 continue
             room -= 1

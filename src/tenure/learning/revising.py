@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tenure.errors import MalformedReply, ModelError
-from tenure.governance.redaction import redact
 from tenure.learning.admitting import Proposed
+from tenure.learning.kept_replies import kept_reply
 from tenure.learning.observing import Recollection, uses
 from tenure.learning.replay import Replaying
 from tenure.playbook.delta import Tally, Update
@@ -24,6 +24,7 @@ from tenure.playbook.revision import Revision, Use, enough
 from tenure.playbook.run import Run
 from tenure.ports import FailedReply, LanguageModel, Reading
 from tenure.roles.answers import applies
+from tenure.roles.curate import LONGEST_TEXT
 from tenure.roles.narrow import Narrowing, narrow_by_contrast, narrow_by_replay
 from tenure.roles.revise import Rewrite, grounds_of, revise_with
 
@@ -42,6 +43,7 @@ class Revising:
         left: a sentence for each lesson that stayed as it is although the run speaks against it.
         failed: replies that could not be used, to be kept.
         problems: a sentence for each thing that went wrong.
+        stopped: why a model gave no reply: a cap, or a provider that failed; none if it always did.
     """
 
     proposals: tuple[Proposed, ...] = ()
@@ -50,6 +52,7 @@ class Revising:
     left: tuple[str, ...] = ()
     failed: tuple[FailedReply, ...] = ()
     problems: tuple[str, ...] = ()
+    stopped: ModelError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,23 +138,23 @@ def revise_tested(tested: Sequence[Tested], run: Run, *, model: LanguageModel | 
     for one in tested:
         if not enough(one.uses):
             failures = sum(use.failed for use in one.uses)
-            done = replace(
-                done,
-                left=(*done.left, f"lesson '{one.lesson.id}': {failures} failures in {len(one.uses)} uses are not enough to revise it"),
-            )
+            said = f"{failures} failure{'s' * (failures != 1)} in {len(one.uses)} use{'s' * (len(one.uses) != 1)}"
+            why = f"lesson '{one.lesson.id}': {said} {'is' if failures == 1 else 'are'} not enough to revise it"
+            done = replace(done, left=(*done.left, why))
             continue
         rewrite: Rewrite | str
-        if model is None:
+        if model is None or len(one.lesson.text) > LONGEST_TEXT:  # what is longer, by import, is a document: a model could only cut it
             rewrite = _by_contrast(one, run)
         else:
             try:
                 rewrite = revise_with(model, one.lesson, source=one.source, run=run)
             except ModelError as exc:
-                reason, reply = (exc.reason, exc.reply) if isinstance(exc, MalformedReply) else (str(exc), "")
-                kept = FailedReply(id=new_id(), run=run.id, purpose="revise", reason=reason, reply=redact(reply).text, at=at)
+                reason = exc.reason if isinstance(exc, MalformedReply) else str(exc)
+                lost = (kept_reply(exc, id_=new_id(), run=run.id, purpose="revise", at=at),) if isinstance(exc, MalformedReply) else ()
                 done = replace(
                     done,
-                    failed=(*done.failed, kept),
+                    failed=(*done.failed, *lost),
+                    stopped=done.stopped if isinstance(exc, MalformedReply) else exc,
                     problems=(*done.problems, f"run {run.id}: the model's revise step failed for lesson '{one.lesson.id}': {reason}"),
                 )
                 rewrite = _by_contrast(one, run)

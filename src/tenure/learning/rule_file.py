@@ -13,26 +13,33 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tenure.errors import ModelError
+from tenure.errors import ModelError, SpendCapReached
 from tenure.learning.observing import observations, uses
 from tenure.playbook.evidence import DEMOTE_AT, Observation, track_record
 from tenure.playbook.facts import facts, spaced
 from tenure.playbook.lessons import Lesson, normalised
 from tenure.playbook.likeness import compare
 from tenure.playbook.revision import Use, beyond_noise
-from tenure.playbook.rule_places import PlacedRule, place_rules
+from tenure.playbook.rule_places import PlacedRule, place_rules, split_conditions
 from tenure.playbook.run import Run
 from tenure.playbook.wording import wording
 from tenure.ports import LanguageModel, Reading
 from tenure.roles.actions import actions_of
+from tenure.roles.conditions import conditions_fit
 from tenure.roles.narrow import narrow_by_contrast
-from tenure.roles.revise import revise_with
+from tenure.roles.revise import Rewrite, revise_with
 
 RUNS_READ = 400
 """Newest kept runs that rules are held against."""
 
 ALIKE_READ = 8
 """Lessons, the closest by words, that a rule is compared with."""
+
+FAILURES = 3
+"""Answers in a row that could not be used, after which a model is not asked about a file any more."""
+
+LONGEST_ASKED = 2_000
+"""Characters of a rule that a model is asked about. What is longer is a document, not a rule."""
 
 RuleVerdict = Literal["confirmed", "too general", "outdated", "untested"]
 
@@ -108,13 +115,38 @@ def judge_rules(
 
     Args:
         cases: as `read_rule_cases` gave them; no transaction is open any more.
-        model: asked once for each rule that failed beyond noise; none takes plain contrast.
+        model: asked once for each rule that failed beyond noise; none takes plain contrast. It is not asked any more
+            after a cap was reached, or after it failed `FAILURES` times in a row.
         tell: given a sentence where a model's answer could not be used.
     """
-    return tuple(one.known if one.known is not None else _judged(one, model, tell) for one in cases)
+    asking = _Asking(model, tell or (lambda _: None))
+    return tuple(one.known if one.known is not None else _judged(one, asking) for one in cases)
 
 
-def _judged(case: RuleCase, model: LanguageModel | None, tell: Callable[[str], None] | None) -> JudgedRule:
+class _Asking:
+    """A model that is asked until it is no use."""
+
+    def __init__(self, model: LanguageModel | None, tell: Callable[[str], None]) -> None:
+        self._model, self._tell, self._failures = model, tell, 0
+
+    def rewrite(self, case: RuleCase) -> Rewrite | None:
+        """What the model says of a rule; none if it is not asked or its answer could not be used."""
+        if self._model is None or not case.hurt or not case.helped or len(case.lesson.text) > LONGEST_ASKED:
+            return None
+        try:
+            found = revise_with(self._model, case.lesson, source=case.helped[-1], run=case.hurt[0])
+        except ModelError as exc:
+            self._failures += 1
+            self._tell(f"rule {case.rule.number}: the model's answer could not be used: {exc}")
+            if isinstance(exc, SpendCapReached) or self._failures >= FAILURES:
+                self._model = None
+                self._tell("The model is not asked about the rules that follow; they are judged by plain contrast between runs.")
+            return None
+        self._failures = 0
+        return found
+
+
+def _judged(case: RuleCase, asking: _Asking) -> JudgedRule:
     failed = sum(use.failed for use in case.uses)
     found = JudgedRule(
         rule=case.rule,
@@ -130,23 +162,18 @@ def _judged(case: RuleCase, model: LanguageModel | None, tell: Callable[[str], N
         if not found.helped:
             return replace(found, reason=f"it failed in {failed} of {len(case.uses)} runs, which chance explains as well")
         return replace(found, verdict="confirmed", reason=f"it helped in {found.helped} of {len(case.uses)} runs that followed it")
-    if model is not None and case.hurt and case.helped:
-        try:
-            rewrite = revise_with(model, case.lesson, source=case.helped[-1], run=case.hurt[0])
-        except ModelError as exc:
-            if tell is not None:
-                tell(f"rule {case.rule.number}: the model's answer could not be used: {exc}")
-        else:
-            new = rewrite.applies_when if rewrite.applies_when != case.lesson.applies_when and rewrite.taint != "untrusted" else ""
-            if rewrite.verdict != "too general" or new:
-                return replace(
-                    found,
-                    verdict=rewrite.verdict,
-                    reason=rewrite.basis or rewrite.why or f"it failed in {failed} of {len(case.uses)} runs that followed it",
-                    condition=new if rewrite.verdict == "too general" else "",
-                    grounded=round(rewrite.grounding.grounded, 4),
-                    leaked=round(rewrite.grounding.leaked, 4),
-                )
+    rewrite = asking.rewrite(case)
+    if rewrite is not None:
+        new = rewrite.applies_when if rewrite.applies_when != case.lesson.applies_when and rewrite.taint != "untrusted" else ""
+        if rewrite.verdict != "too general" or new:
+            return replace(
+                found,
+                verdict=rewrite.verdict,
+                reason=rewrite.basis or rewrite.why or f"it failed in {failed} of {len(case.uses)} runs that followed it",
+                condition=new if rewrite.verdict == "too general" else "",
+                grounded=round(rewrite.grounding.grounded, 4),
+                leaked=round(rewrite.grounding.leaked, 4),
+            )
     narrowed = narrow_by_contrast(case.lesson, source=case.helped[-1] if case.helped else None, helped=case.helped, hurt=case.hurt)
     if narrowed.condition:
         return replace(found, verdict="too general", reason=narrowed.reason, condition=narrowed.condition)
@@ -157,9 +184,10 @@ def _judged(case: RuleCase, model: LanguageModel | None, tell: Callable[[str], N
 
 
 def _case(reading: Reading, rule: PlacedRule, followed: _Followed) -> RuleCase:
-    bare = Lesson(id="", section=rule.section, text=rule.text, author="person")
+    said, condition = split_conditions(rule.text)
+    bare = Lesson(id="", section=rule.section, text=said, applies_when=condition, author="person")
     near = _near(reading, rule)
-    same = [lesson for lesson in near if wording(lesson.text).key == wording(rule.text).key]
+    same = [lesson for lesson in near if wording(lesson.text).key in (wording(said).key, wording(rule.text).key)]
     # Of several that say it, the one that was used most tells most.
     same.sort(key=lambda one: -(one.tallies.cited + one.tallies.support))
     for lesson in same:
@@ -169,17 +197,17 @@ def _case(reading: Reading, rule: PlacedRule, followed: _Followed) -> RuleCase:
             return RuleCase(rule=rule, lesson=lesson, known=known)
     for lesson in same[:1]:
         seen = observations(reading, lesson)
-        used = uses(reading, seen)
+        used = tuple(use for use in uses(reading, seen) if _held_in(reading, condition, use))
         if used:
-            return _with_runs(
-                RuleCase(rule=rule, lesson=replace(lesson, text=rule.text), uses=used, doubt=track_record(seen).doubt), reading
-            )
+            return _with_runs(RuleCase(rule=rule, lesson=replace(lesson, text=said), uses=used, doubt=track_record(seen).doubt), reading)
     opposed = next(((one, found.reason) for one in near if (found := compare(bare, one)).relation == "conflict"), None)
     if opposed is not None and opposed[0].status == "active":
         reason = f"lesson '{opposed[0].id}' is {opposed[1]}"
         known = JudgedRule(rule=rule, verdict="outdated", reason=reason, lesson=opposed[0].id)
         return RuleCase(rule=rule, lesson=bare, known=known)
-    runs, why = followed.by(rule.text)
+    runs, why = followed.by(said)
+    # Where its own condition does not hold, a rule was not followed, whatever was called.
+    runs = [run for run in runs if not condition or conditions_fit(condition, run, None) is not False]
     used = tuple(
         Use(run=run.id, effect="helped" if run.outcome.success else "misled", reliability=run.outcome.reliability or 0.0, at=run.ended)
         for run in runs
@@ -197,6 +225,12 @@ def _case(reading: Reading, rule: PlacedRule, followed: _Followed) -> RuleCase:
         doubt=track_record(seen).doubt,
         why_untested=why,
     )
+
+
+def _held_in(reading: Reading, condition: str, use: Use) -> bool:
+    """Whether a rule's own condition held in a run that used it, as far as that can be told."""
+    run = reading.run(use.run) if condition else None
+    return run is None or conditions_fit(condition, run, None) is not False
 
 
 def _with_runs(case: RuleCase, reading: Reading) -> RuleCase:

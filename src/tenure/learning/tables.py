@@ -40,12 +40,14 @@ def tables_for(reading: Reading, task: str, room: int) -> Tables:
     said = task.split()[:200]
     keys = {" ".join(said[at : at + length]).strip(".,;:?!\"'()") for at in range(len(said)) for length in range(1, LONGEST_KEY + 1)}
     own = reading.aggregates(ids=chosen, most_rows=ROWS_SHOWN, keys=keys) if chosen else ()
-    # A scope's own table stands in the place of one of the same name above it.
-    tables = {table.id: table for _, table in reversed(reading.inherited_aggregates(most_rows=ROWS_SHOWN, keys=keys))}
-    tables |= {table.id: table for table in own}
+    # Tables of one name in several scopes stand side by side: figures of different scopes are not added up, and none hides another.
+    tables = [("", table) for table in own]
+    tables += reading.inherited_aggregates(most_rows=ROWS_SHOWN, keys=keys)
 
-    def order(table: Aggregate) -> tuple[int, bool, bool, str, str]:
+    def order(placed: tuple[int, tuple[str, Aggregate]]) -> tuple[int, bool, bool, str, str, int]:
+        nearness, (scope, table) = placed
         said = len(asked.intersection(search_words(f"{table.section} {table.name}")))
-        return (-said, table.id not in known, not any(row.key in keys for row in table.rows), table.section, table.name)
+        return (-said, bool(scope), not any(row.key in keys for row in table.rows), table.section, table.name, nearness)
 
-    return tables_text(sorted(tables.values(), key=order), room)
+    ordered = [placed for _, placed in sorted(enumerate(tables), key=order)]
+    return tables_text([table for _, table in ordered], room, scopes=[scope for scope, _ in ordered])

@@ -7,14 +7,18 @@ from dataclasses import dataclass, field, replace
 
 from tenure.errors import MalformedReply, ModelError, SpendCapReached
 from tenure.governance.redaction import redact
+from tenure.learning.kept_replies import kept_reply
 from tenure.learning.revising import Revising
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
-from tenure.ports import FailedReply, LanguageModel, Metered, Prompt, Reply, Usage
+from tenure.ports import FailedReply, LanguageModel, Metered, Postponed, Prompt, Reply, Usage
+from tenure.postponed import Limit
 from tenure.roles.curate import Curation, curate_with
 from tenure.roles.extract import extract
 from tenure.roles.reflect import reflect_with
 from tenure.roles.reflection import Insight, Reflection
+
+_LIMITS: Mapping[str, Limit] = {"run": "run", "day": "day", "scope": "scope"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,7 @@ class Thought:
         failed: replies that could not be used, to be kept.
         problems: a sentence for each thing that went wrong.
         usage: of the model calls.
+        postponed: why the model's part was left for later; none if it was done, or there is no model.
     """
 
     plain: Reflection
@@ -38,6 +43,7 @@ class Thought:
     failed: tuple[FailedReply, ...] = ()
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    postponed: Postponed | None = None
 
     @property
     def author(self) -> str:
@@ -58,10 +64,13 @@ def think(
     since: int,
     model: LanguageModel | None,
     rounds: int,
+    written: int,
     revise: Callable[[Mapping[str, str], LanguageModel | None], Revising],
     related: Callable[[str], Sequence[Lesson]],
+    tables: Callable[[], Sequence[tuple[str, str]]],
     new_id: Callable[[], str],
     at: str,
+    pause: str = "",
 ) -> Thought:
     """Reflect on a run, revise the lessons it used, and curate what it teaches beside the revised ones.
 
@@ -72,47 +81,71 @@ def think(
         since: steps that were learned from before.
         model: none works without one.
         rounds: refinement rounds of the model's reflection.
+        written: new lessons that the model may write.
         revise: revises the used lessons, given what each is said to have done, by id, and the model that is asked.
         related: lessons that hold words of a text, for the Curator.
+        tables: section and name of the tables of numbers that are there, for the Curator.
         new_id: names a failed reply.
         at: the present moment, ISO 8601.
+        pause: why the model is not asked this time; empty asks it.
     """
     plain = extract(run, earlier=earlier, since=since)
     if model is None:
         return Thought(plain=plain, revising=revise(_tags(plain), None))
-    counted = _Counted(model.for_run(run.id) if isinstance(model, Metered) else model)
+    if pause:
+        put_off = Postponed(run=run.id, limit="pause", reason=redact(pause).text, at=at)
+        return Thought(plain=plain, revising=revise(_tags(plain), None), postponed=put_off)
+    counted = _Counted(model.for_run(run.id, scope=run.scope) if isinstance(model, Metered) else model)
 
-    def failed(purpose: str, reason: str, reply: str = "") -> Thought:
-        kept = FailedReply(id=new_id(), run=run.id, purpose=purpose, reason=reason, reply=redact(reply).text, at=at)
-        return Thought(
-            plain=plain, failed=(kept,), problems=(f"run {run.id}: the model's {purpose} step failed: {reason}",), usage=counted.usage
+    def failed(purpose: str, error: ModelError) -> Thought:
+        reason = error.reason if isinstance(error, MalformedReply) else str(error)
+        put_off = Postponed(
+            run=run.id,
+            limit=_LIMITS.get(error.period, "run") if isinstance(error, SpendCapReached) else "model",
+            reason=f"{purpose}: {redact(reason).text}",
+            attempts=1 if counted.usage.calls else 0,
+            at=at,
         )
+        # What a cap held back, or never came, is no reply: only why is kept.
+        kept = (kept_reply(error, id_=new_id(), run=run.id, purpose=purpose, at=at),) if isinstance(error, MalformedReply) else ()
+        problem = f"run {run.id}: the model's {purpose} step failed: {reason}"
+        return Thought(plain=plain, failed=kept, problems=(problem,), usage=counted.usage, postponed=put_off)
 
     try:
         reflection = reflect_with(counted, run, used, rounds=rounds)
-    except MalformedReply as exc:
-        return replace(failed("reflect", exc.reason, exc.reply), revising=revise(_tags(plain), None))
-    except SpendCapReached as exc:
-        return replace(failed("reflect", str(exc)), revising=revise(_tags(plain), None))
     except ModelError as exc:
-        return replace(failed("reflect", str(exc)), revising=revise(_tags(plain), None))
+        return replace(failed("reflect", exc), revising=revise(_tags(plain), None))
     # A later round that could not be read ends the refinement; what it said is kept all the same.
     lost: tuple[FailedReply, ...] = ()
     if reflection.failed_reply:
-        lost = failed("reflect", "a refinement round could not be read", reflection.failed_reply).failed
+        unread = MalformedReply("a refinement round could not be read", reply=reflection.failed_reply)
+        lost = (kept_reply(unread, id_=new_id(), run=run.id, purpose="reflect", at=at),)
     revising = revise(_tags(plain, reflection), counted)
-    if not reflection.insights:
-        return Thought(plain=plain, model=reflection, revising=revising, failed=lost, usage=counted.usage)
+    # A revision that alone was held back leaves something to do later too.
+    held_back = failed("revise", revising.stopped).postponed if revising.stopped is not None else None
+    if not reflection.insights and not reflection.figures:
+        return Thought(plain=plain, model=reflection, revising=revising, failed=lost, usage=counted.usage, postponed=held_back)
     # What is new is written last, beside the revised lessons, so that it complements them.
     revised = {lesson.id: lesson for lesson in revising.lessons}
     others = [lesson for lesson in related(_said(reflection.insights)) if lesson.id not in revised]
     try:
-        curation = curate_with(counted, reflection, [*revised.values(), *others])
+        curation = curate_with(
+            counted,
+            reflection,
+            others,
+            revised=revising.lessons,
+            most=written,
+            run=run,
+            tables=tables() if reflection.figures else (),
+        )
     except ModelError as exc:
-        return replace(failed("curate", str(exc)), model=reflection, revising=revising)
+        return replace(failed("curate", exc), model=reflection, revising=revising)
     if curation.failed_reply is not None:
-        return replace(failed("curate", curation.failure, curation.failed_reply), model=reflection, curation=curation, revising=revising)
-    return Thought(plain=plain, model=reflection, curation=curation, revising=revising, failed=lost, usage=counted.usage)
+        unread = MalformedReply(curation.failure, reply=curation.failed_reply)
+        return replace(failed("curate", unread), model=reflection, curation=curation, revising=revising)
+    return Thought(
+        plain=plain, model=reflection, curation=curation, revising=revising, failed=lost, usage=counted.usage, postponed=held_back
+    )
 
 
 def _tags(*reflections: Reflection) -> dict[str, str]:
@@ -135,6 +168,10 @@ class _Counted:
         return self._model.name
 
     def complete(self, prompt: Prompt) -> Reply:
-        reply = self._model.complete(prompt)
+        try:
+            reply = self._model.complete(prompt)
+        except ModelError as exc:
+            self.usage += Usage(calls=exc.calls)
+            raise
         self.usage += reply.usage
         return reply

@@ -26,8 +26,10 @@ class _Reader:
 
     Attributes:
         rules, prose: what was found so far.
+        places: first and last line of each rule, from 1.
         section: the heading above.
         rule: lines of the open rule; empty if none is open.
+        first, last: where it stands so far.
         margin, offset: columns at which the open rule's mark and its text begin.
         fence: the mark that opened a block of code; empty outside one.
         fresh: whether a paragraph would begin with the next line.
@@ -35,8 +37,11 @@ class _Reader:
 
     rules: list[Add] = field(default_factory=list[Add])
     prose: list[str] = field(default_factory=list[str])
+    places: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     section: str = ""
     rule: list[str] = field(default_factory=list[str])
+    first: int = 0
+    last: int = 0
     margin: int = 0
     offset: int = 0
     fence: str = ""
@@ -47,18 +52,21 @@ class _Reader:
         text = "\n".join(self.rule).strip()
         if text:
             self.rules.append(Add(self.section, text))
+            self.places.append((self.first, self.last))
         self.rule = []
 
-    def open(self, entry: re.Match[str]) -> None:
+    def open(self, number: int, entry: re.Match[str]) -> None:
         """A rule begins."""
         self.close()
+        self.first = self.last = number
         self.margin, self.offset = len(entry[1]), entry.start(2) if entry[2] else len(entry[1]) + 2
         self.rule = [entry[2] or ""]
         code = _FENCE.fullmatch(self.rule[0])
         self.fence = code[1] if code else ""
 
-    def go_on(self, line: str) -> None:
+    def go_on(self, number: int, line: str) -> None:
         """A line belongs to the open rule; it keeps its indentation inside the rule."""
+        self.last = number if line.strip() else self.last
         if self.fresh and any(self.rule):
             self.rule.append("")
         self.rule.append(line[min(self.offset, len(line) - len(line.lstrip(" \t"))) :])
@@ -72,6 +80,17 @@ class _Reader:
 
 def read_rule_lists(text: str) -> tuple[tuple[Add, ...], tuple[str, ...]]:
     """The rules of a Markdown text, and a sentence for each paragraph outside its lists."""
+    reader = _read(text)
+    return tuple(reader.rules), tuple(reader.prose)
+
+
+def read_rule_places(text: str) -> tuple[tuple[Add, int, int], ...]:
+    """The rules of a Markdown text, each with its first and last line, from 1."""
+    reader = _read(text)
+    return tuple((rule, *place) for rule, place in zip(reader.rules, reader.places, strict=True))
+
+
+def _read(text: str) -> _Reader:
     reader = _Reader()
     comment = managed = False
     lines = _BREAK.split(text)
@@ -95,7 +114,7 @@ def read_rule_lists(text: str) -> tuple[tuple[Add, ...], tuple[str, ...]]:
         else:
             _read_line(reader, number, line)
     reader.close()
-    return tuple(reader.rules), tuple(reader.prose)
+    return reader
 
 
 def _read_line(reader: _Reader, number: int, line: str) -> None:
@@ -103,7 +122,7 @@ def _read_line(reader: _Reader, number: int, line: str) -> None:
     code = _FENCE.fullmatch(line)
     if reader.fence or code is not None:
         if reader.rule and (indented or reader.fence or not reader.fresh):
-            reader.go_on(line)
+            reader.go_on(number, line)
         else:
             reader.leave_out(number, line)
         if code is not None and not reader.fence:
@@ -118,9 +137,9 @@ def _read_line(reader: _Reader, number: int, line: str) -> None:
         reader.close()
         reader.section = _without_closing(title[1] or "") if title is not None else reader.section
     elif entry is not None and not (reader.rule and indented):
-        reader.open(entry)
+        reader.open(number, entry)
     elif reader.rule and (indented or not reader.fresh):
-        reader.go_on(line)
+        reader.go_on(number, line)
     else:
         reader.leave_out(number, line)
     reader.fresh = title is not None or ruler is not None

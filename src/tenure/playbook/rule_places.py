@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tenure.playbook.lessons import normalised
-from tenure.playbook.rule_lists import read_rule_lists
+from tenure.playbook.rule_lists import read_rule_places
 
 APPLY = "Apply only if "
 """How the line with a condition begins."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
 _ENTRY = re.compile(r"([ \t]*)([-*+]|[0-9]{1,9}[.)])([ \t]+|$)")
+_CONDITION = re.compile(rf"[ \t]*(?:(?:[-*+]|[0-9]{{1,9}}[.)])[ \t]+)?{re.escape(APPLY)}(.+)")
 _BREAK = re.compile(r"(?:\r\n|\n|\r)$")
 
 
@@ -41,49 +42,19 @@ class PlacedRule:
 
 def place_rules(text: str) -> tuple[PlacedRule, ...]:
     """The rules of a file's text with the lines they stand on. A byte-order mark may come first."""
-    lines = [line.lstrip("\ufeff") if place == 0 else line for place, line in enumerate(_LINE.findall(text))]
-    rules, _ = read_rule_lists(text.removeprefix("\ufeff"))
-    found: list[PlacedRule] = []
-    place = 0
-    for number, rule in enumerate(rules, 1):
-        said = [line.strip() for line in rule.text.split("\n") if line.strip()]
-        at = _span(lines, place, said)
-        if at is None:
-            continue  # read otherwise than it is written: it is left alone
-        first, last = at
-        found.append(PlacedRule(number=number, section=rule.section, text=rule.text, first=first + 1, last=last + 1))
-        place = last + 1
-    return tuple(found)
+    found = read_rule_places(text.removeprefix("\ufeff"))
+    return tuple(
+        PlacedRule(number=number, section=rule.section, text=rule.text, first=first, last=last)
+        for number, (rule, first, last) in enumerate(found, 1)
+    )
 
 
-def _span(lines: list[str], start: int, said: list[str]) -> tuple[int, int] | None:
-    """The first lines from a place on that hold a rule's lines, the first of them a list's entry."""
-    for first in range(start, len(lines)):
-        entry = _ENTRY.match(lines[first])
-        if entry is None:
-            continue
-        wanted = list(said)
-        rest = _without_box(lines[first][entry.end() :].strip())
-        if rest and rest != wanted.pop(0):
-            continue
-        last = first
-        for line in range(first + 1, len(lines)):
-            if not wanted:
-                break
-            held = lines[line].strip()
-            if not held:
-                continue
-            if held != wanted[0]:
-                break
-            wanted.pop(0)
-            last = line
-        if not wanted:
-            return first, last
-    return None
-
-
-def _without_box(text: str) -> str:
-    return re.sub(r"^\[[ xX]\][ \t]+", "", text)
+def split_conditions(rule: str) -> tuple[str, str]:
+    """A rule's text without its "Apply only if" lines, and what they say, joined by `; and`."""
+    lines = rule.split("\n")
+    said = [_CONDITION.match(line) for line in lines]
+    body = "\n".join(line for line, found in zip(lines, said, strict=True) if found is None)
+    return body.strip(), "; and ".join(found[1].strip().rstrip(".") for found in said if found is not None)
 
 
 def with_conditions(text: str, conditions: Mapping[int, str]) -> str:
@@ -101,7 +72,7 @@ def with_conditions(text: str, conditions: Mapping[int, str]) -> str:
         condition = normalised(conditions.get(rule.number, "")).rstrip(".")
         if not condition or normalised(condition).casefold() in normalised(rule.text).casefold():
             continue
-        entry = _ENTRY.match(lines[rule.first - 1].lstrip("\ufeff"))
+        entry = _ENTRY.match(lines[rule.first - 1].lstrip("\ufeff").rstrip("\r\n"))
         assert entry is not None  # a placed rule begins with one
         mark = entry[2] if entry[2] in "-*+" else "-"
         line = f"{entry[1]}{' ' * (len(entry[2]) + 1)}{mark} {APPLY}{condition}."

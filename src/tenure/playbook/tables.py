@@ -38,9 +38,14 @@ def rest(table: Aggregate) -> str:
     return f"and {left:,} more of {table.keys:,} rows" if left > 0 else ""
 
 
-def table_block(table: Aggregate) -> str:
-    """A table as a prompt shows it: columns separated by ` | `, without a closing line break."""
-    lines = [f"- {_cell(table.section)}: {' | '.join(header(table))}"]
+def table_block(table: Aggregate, scope: str = "") -> str:
+    """A table as a prompt shows it: columns separated by ` | `, without a closing line break.
+
+    Args:
+        table: the table.
+        scope: where it comes from; empty for the scope that asks.
+    """
+    lines = [f"- {_cell(table.section)}{f' (of {_cell(scope)})' if scope else ''}: {' | '.join(header(table))}"]
     lines += [f"  {' | '.join(cells(table, row))}" for row in table.rows]
     return "\n".join([*lines, f"  {rest(table)}"] if rest(table) else lines)
 
@@ -60,27 +65,28 @@ class Tables:
     tokens: int = 0
 
 
-def tables_text(tables: Sequence[Aggregate], room: int) -> Tables:
+def tables_text(tables: Sequence[Aggregate], room: int, *, scopes: Sequence[str] = ()) -> Tables:
     """As many tables as fit, in their order; one that does not fit loses rows until it does, down to one.
 
     Args:
         tables: those that matter most first.
         room: tokens in all.
+        scopes: where each comes from, empty for the scope that asks; none is all of that scope.
     """
     blocks: list[str] = []
     ids: list[str] = []
     left = room - estimate_tokens(f"{HEADING}\n")
-    for table in tables:
+    for table, scope in zip(tables, scopes or [""] * len(tables), strict=True):
         shown = table
-        while len(shown.rows) > 1 and estimate_tokens(table_block(shown)) + 1 > left:
+        while len(shown.rows) > 1 and estimate_tokens(table_block(shown, scope)) + 1 > left:
             shown = table.narrowed(len(shown.rows) // 2)
-        cost = estimate_tokens(table_block(shown)) + 1
+        cost = estimate_tokens(table_block(shown, scope)) + 1
         if cost <= left:
-            blocks.append(table_block(shown))
+            blocks.append(table_block(shown, scope))
             ids.append(table.id)
             left -= cost
     text = "\n".join((HEADING, *blocks)) + "\n" if blocks else ""
-    return Tables(text=text, ids=tuple(ids), tokens=estimate_tokens(text))
+    return Tables(text=text, ids=tuple(dict.fromkeys(ids)), tokens=estimate_tokens(text))
 
 
 def _cell(text: str) -> str:

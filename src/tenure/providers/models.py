@@ -6,7 +6,9 @@ for every provider and also for models too small to call tools. Providers' error
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import math
 import re
 import threading
 import time
@@ -17,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from tenure.errors import MissingExtra, ModelError, SettingError, UserError
 from tenure.ports import Prompt, Reply, Usage
+from tenure.providers.answer_limit import AnswerTooLong, limit_answers
 from tenure.providers.event_loop import LoopEnded, LoopThread
+from tenure.providers.metering import LONGEST_WAIT_S
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -25,8 +29,8 @@ if TYPE_CHECKING:
     from pydantic_ai.settings import ModelSettings
     from pydantic_ai.usage import RequestUsage
 
-LONGEST_WAIT_S = 60.0
-"""A provider that asks to wait longer than this is given up on, so that a learner does not hang."""
+LONGEST_ANSWER = 8_000_000
+"""Bytes of an answer that are read at most: a server that never stops must not fill the memory."""
 
 _COMPATIBLE = ("openai", "openai-chat")
 _FINISHES = {None: "stop", "content_filter": "refused"}
@@ -54,7 +58,7 @@ def open_model(
             that speaks OpenAI's chat completions, such as llama.cpp, vLLM, Ollama or a gateway.
         api_key: none takes the provider's own environment variable. A key from `OPENAI_API_KEY` is
             never sent to a `base_url`.
-        timeout_s: for one request, in seconds.
+        timeout_s: for one request, in seconds, to its last byte.
         max_retries: further requests after one that failed for a passing reason.
         sleep: waits so many seconds between requests.
 
@@ -156,7 +160,7 @@ class PydanticAIModel:
         Args:
             model: any of pydantic-ai's, its own test models included.
             name: provider and model, as deltas name it.
-            timeout_s: for one request, in seconds.
+            timeout_s: for one request, in seconds, to its last byte.
             max_retries: further requests after one that failed for a passing reason.
             secret: a key that must not appear in messages.
             sleep: waits so many seconds between requests.
@@ -165,6 +169,7 @@ class PydanticAIModel:
         self._model, self._timeout_s, self._max_retries, self._secret, self._sleep = model, timeout_s, max_retries, secret, sleep
         self._loop: LoopThread | None = None
         self._lock = threading.Lock()
+        limit_answers(model, LONGEST_ANSWER)
 
     def complete(self, prompt: Prompt) -> Reply:
         """The model's reply to a prompt.
@@ -176,15 +181,19 @@ class PydanticAIModel:
             ModelError: with the provider's reason, and the number of requests sent in `calls`.
             UserError: pydantic-ai refuses the request because of how the model is set up.
         """
-        attempt = 0
+        attempt, unanswered = 0, 0
+        end = math.inf if prompt.within_s is None else time.monotonic() + prompt.within_s
         while True:
             attempt += 1
             try:
-                response = self._run(self._request(prompt))
+                response = self._run(self._request(prompt, max(0.001, min(self._timeout_s, end - time.monotonic()))))
             except _Failure as failure:
-                wait_s = failure.wait_s if failure.wait_s is not None else min(2.0 ** (attempt - 1), LONGEST_WAIT_S)
-                if not failure.passing or attempt > self._max_retries or wait_s > LONGEST_WAIT_S:
-                    raise self._error(failure, attempt, wait_s) from failure.__cause__
+                unanswered += failure.unanswered
+                asked_s = max(0.0, failure.wait_s) if failure.wait_s is not None else None
+                wait_s = asked_s if asked_s is not None else min(2.0 ** (attempt - 1), LONGEST_WAIT_S)
+                over = time.monotonic() + wait_s >= end
+                if not failure.passing or attempt > self._max_retries or wait_s > LONGEST_WAIT_S or over:
+                    raise self._error(failure, attempt, asked_s, unanswered) from failure.__cause__
                 self._sleep(wait_s)
             else:
                 return self._reply(response, attempt)
@@ -213,26 +222,37 @@ class PydanticAIModel:
         except LoopEnded as exc:
             raise _Failure(f"{exc}") from exc
 
-    async def _request(self, prompt: Prompt) -> ModelResponse:
+    async def _request(self, prompt: Prompt, limit_s: float) -> ModelResponse:
+        """The provider's answer within a time that counts to its last byte: a server that trickles is not waited for for ever."""
         from pydantic_ai import exceptions
         from pydantic_ai.direct import model_request
         from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
 
-        settings: ModelSettings = {"max_tokens": prompt.max_tokens, "request_timeout": self._timeout_s}
+        settings: ModelSettings = {"max_tokens": prompt.max_tokens, "request_timeout": limit_s}
         if "max_retries" not in self._model.unsupported_settings:
             settings["max_retries"] = 0  # counted and bounded here
         system = [SystemPromptPart(content=prompt.system)] if prompt.system else []
+        asked = [ModelRequest(parts=[*system, UserPromptPart(content=prompt.user)])]
         try:
-            return await model_request(
-                self._model, [ModelRequest(parts=[*system, UserPromptPart(content=prompt.user)])], model_settings=settings
-            )
+            async with asyncio.timeout(limit_s):
+                return await model_request(self._model, asked, model_settings=settings)
+        except TimeoutError as exc:
+            raise _Failure(f"it did not answer in time ({limit_s:.3g} s)", passing=True, unanswered=True) from exc
         except exceptions.ModelAPIError as exc:
-            raise _Failure(_reason(exc), passing=_is_passing(exc), wait_s=exc.retry_after) from exc
+            if _is_too_long(exc):
+                raise _too_long() from exc
+            # A refusal to connect cost nothing; a connection that broke may have cost the whole answer.
+            cut = isinstance(exc, exceptions.ModelConnectionError) and not any(
+                type(one).__name__ in ("ConnectError", "ConnectTimeout", "ConnectionRefusedError") for one in _causes(exc)
+            )
+            raise _Failure(_reason(exc, cut=cut), passing=_is_passing(exc), wait_s=exc.retry_after, unanswered=cut) from exc
         except exceptions.AgentRunError as exc:
             raise _Failure(str(exc)) from exc
         except exceptions.UserError as exc:
             raise UserError(f"Model '{self.name}' cannot be asked: {_first_sentence(str(exc))}") from exc
         except Exception as exc:  # each provider's SDK has errors of its own, and none may end a learner
+            if _is_too_long(exc):
+                raise _too_long() from exc
             raise _Failure(f"{type(exc).__name__}: {exc}") from exc
 
     def _reply(self, response: ModelResponse, calls: int) -> Reply:
@@ -269,22 +289,46 @@ class PydanticAIModel:
                     continue  # unknown here, or usage that cannot be priced
         return None
 
-    def _error(self, failure: _Failure, attempts: int, wait_s: float) -> ModelError:
+    def _error(self, failure: _Failure, attempts: int, asked_s: float | None, unanswered: int) -> ModelError:
         provider = self.name.partition(":")[0]
         tried = f" after {attempts} requests" if attempts > 1 else ""
-        waiting = f"; it asks to wait {wait_s:.0f} s" if failure.passing and wait_s > LONGEST_WAIT_S else ""
+        waiting = f"; it asks to wait {asked_s:.0f} s" if failure.passing and asked_s is not None and asked_s > LONGEST_WAIT_S else ""
         reason = _one_line(failure.reason)
         if self._secret:
             reason = reason.replace(self._secret, "[key]")
-        return ModelError(f"Provider '{provider}' gave no reply from '{self.name}'{tried}: {reason}{waiting}", calls=attempts)
+        return ModelError(
+            f"Provider '{provider}' gave no reply from '{self.name}'{tried}: {reason}{waiting}",
+            calls=attempts,
+            passing=failure.passing,
+            wait_s=asked_s,
+            unanswered=unanswered,
+        )
 
 
 class _Failure(Exception):
-    """One request that failed: why, whether the reason passes, and how long the provider asks to wait."""
+    """One request that failed: why, whether the reason passes, how long to wait, and whether it may have been worked on."""
 
-    def __init__(self, reason: str, *, passing: bool = False, wait_s: float | None = None) -> None:
+    def __init__(self, reason: str, *, passing: bool = False, wait_s: float | None = None, unanswered: bool = False) -> None:
         super().__init__(reason)
-        self.reason, self.passing, self.wait_s = reason, passing, wait_s
+        self.reason, self.passing, self.wait_s, self.unanswered = reason, passing, wait_s, unanswered
+
+
+def _too_long() -> _Failure:
+    return _Failure(f"its answer is longer than {LONGEST_ANSWER:,} bytes", unanswered=True)
+
+
+def _is_too_long(exc: BaseException) -> bool:
+    return any(isinstance(cause, AnswerTooLong) for cause in _causes(exc))
+
+
+def _causes(exc: BaseException) -> list[BaseException]:
+    """An error and what led to it, the nearest first."""
+    found: list[BaseException] = []
+    current: BaseException | None = exc
+    while current is not None and all(current is not one for one in found):
+        found.append(current)
+        current = current.__cause__ or current.__context__
+    return found
 
 
 def _is_passing(exc: Exception) -> bool:
@@ -305,9 +349,12 @@ def _is_passing(exc: Exception) -> bool:
     )
 
 
-def _reason(exc: Exception) -> str:
+def _reason(exc: Exception, *, cut: bool = False) -> str:
     """What went wrong and what to do, in the caller's terms."""
     from pydantic_ai import exceptions
+
+    if cut and not isinstance(exc, exceptions.ModelTimeoutError):
+        return f"the connection broke before the answer was whole ({exc})"
 
     advice: tuple[tuple[type[Exception], str], ...] = (
         (exceptions.ModelQuotaExceededError, "the account's quota or credit is used up"),

@@ -11,18 +11,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tenure.errors import MalformedReply
-from tenure.playbook.delta import OPERATION_NAMES, Add, Merge, Operation, Receipt, Retire, Tally, Update
+from tenure.playbook.delta import OPERATION_NAMES, Add, Merge, Observe, Operation, Receipt, Retire, Tally, Update
 from tenure.playbook.lessons import EVIDENCE_KEPT, KINDS, Evidence, Lesson
+from tenure.playbook.likeness import compare
 from tenure.playbook.operations_json import operation_from_json
+from tenure.playbook.run import Run
 from tenure.ports import LanguageModel, Prompt
 from tenure.roles.asking import data_block, instructions, present
+from tenure.roles.observed import MOST_FIGURES, held_to_run
 from tenure.roles.reflection import Insight, Reflection
 from tenure.roles.replies import read_json
 
 LONGEST_TEXT = 2000
 """Characters of a learned lesson's text. What is longer is a document, not a lesson."""
 
-MODEL_OPERATIONS: frozenset[type[Operation]] = frozenset({Add, Update, Merge, Retire})
+MODEL_OPERATIONS: frozenset[type[Operation]] = frozenset({Add, Update, Merge, Retire, Observe})
 """What a model may propose. TALLY, PIN and RESTORE follow from outcomes and from persons."""
 
 
@@ -119,18 +122,26 @@ def curate_with(
     reflection: Reflection,
     lessons: Sequence[Lesson] = (),
     *,
+    revised: Sequence[Lesson] = (),
+    most: int | None = None,
+    run: Run | None = None,
+    tables: Sequence[tuple[str, str]] = (),
     status: str = "provisional",
     evidence_cap: int = EVIDENCE_KEPT,
     max_tokens: int = 2048,
 ) -> Curation:
-    """The operations a model proposes for a reflection.
+    """The operations a model proposes for a reflection: the forward write, which complements what was revised a moment ago.
 
     Args:
         model: is asked once, and not at all if there is nothing to ask about.
         reflection: its insights are numbered for the model. Those that repeat untrusted text are kept
             from it and become lessons that are held.
-        lessons: the existing lessons closest to the insights. The model sees these and no others,
-            and can change these and no others.
+        lessons: the existing lessons closest to the insights. The model sees these and the revised ones and no others,
+            and can change these and no others. What is too long to be a lesson is left out: it could only be cut.
+        revised: lessons that this run had revised, as they read now. The model complements them and does not change them.
+        most: new lessons that it may write; none is no limit.
+        run: what numbers are held against; without it none is taken.
+        tables: section and name of tables that are there, so that a number joins the one it belongs to.
         status: of added lessons: `provisional` or `active`.
         evidence_cap: places a lesson takes from one run.
         max_tokens: cap on the reply.
@@ -145,9 +156,15 @@ def curate_with(
     # The Curator never reads what repeats untrusted text, so it cannot pass it on in its own words.
     doubtful = replace(reflection, insights=tuple(one for one in reflection.insights if one.basis == "untrusted"))
     plain = curate_plain(doubtful, lambda _: None, evidence_cap=evidence_cap)
-    if not own:
+    if not own and not reflection.figures:
         return plain
-    prompt = Prompt(system=instructions("curate"), user=_request(own, lessons), purpose="curate", max_tokens=max_tokens)
+    shown = [lesson for lesson in lessons if _size(lesson) <= LONGEST_TEXT and lesson.id not in {one.id for one in revised}]
+    prompt = Prompt(
+        system=instructions("curate"),
+        user=_request(own, shown, revised, most, reflection.figures, tables),
+        purpose="curate",
+        max_tokens=max_tokens,
+    )
     try:
         value = read_json(model.complete(prompt), expects=("operations",), lists=True)
     except MalformedReply as exc:
@@ -155,7 +172,10 @@ def curate_with(
     reviewer = _Reviewer(
         run=reflection.run,
         insights=own,
-        shown={lesson.id: lesson for lesson in lessons},
+        shown={lesson.id: lesson for lesson in shown},
+        revised={lesson.id: lesson for lesson in revised},
+        most=most,
+        source=run,
         status=status,
         evidence_cap=evidence_cap,
         author=f"model:{model.name}",
@@ -238,8 +258,20 @@ def _add(insight: Insight, reflection: Reflection, status: str, cap: int) -> Add
     )
 
 
-def _request(insights: Sequence[Insight], lessons: Sequence[Lesson]) -> str:
-    """The insights and the closest lessons, as a prompt shows them."""
+def _size(lesson: Lesson) -> int:
+    """Characters of a lesson as a prompt shows it."""
+    return len(lesson.text) + len(lesson.applies_when) + len(lesson.avoid)
+
+
+def _request(
+    insights: Sequence[Insight],
+    lessons: Sequence[Lesson],
+    revised: Sequence[Lesson] = (),
+    most: int | None = None,
+    figures: Sequence[Observe] = (),
+    tables: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The insights, the lessons revised because of the run, and the closest others, as a prompt shows them."""
     taught = [
         {"number": number}
         | present(
@@ -252,17 +284,25 @@ def _request(insights: Sequence[Insight], lessons: Sequence[Lesson]) -> str:
         )
         for number, one in enumerate(insights)
     ]
-    known = [
-        present(id=one.id, section=one.section, kind=one.kind, text=one.text, applies_when=one.applies_when, avoid=one.avoid)
-        for one in lessons
-    ]
-    parts = (
-        "# What the run taught",
-        data_block(taught),
-        "# The closest existing lessons",
-        data_block(known) if known else "None: nothing in the playbook is close.",
-    )
+    known, changed = [_known(one) for one in lessons], [_known(one) for one in revised]
+    parts = ["# What the run taught", data_block(taught) if taught else "Nothing but numbers."]
+    if figures:
+        shown = [present(section=one.section, name=one.name, key=one.key, value=one.value, unit=one.unit, step=one.step) for one in figures]
+        parts += ["# Numbers that the run showed", data_block(shown)]
+        there = data_block([present(section=section, name=name) for section, name in tables]) if tables else "None yet."
+        parts += ["# Tables of numbers that are there", there]
+    if changed:
+        parts += ["# Lessons that were revised because of this run, as they read now", data_block(changed)]
+    parts += ["# The closest existing lessons", data_block(known) if known else "None: nothing in the playbook is close."]
+    if most is not None:
+        parts.append(f"At most {most} `ADD`: what helps most next time and stands in no lesson above." if most else "No `ADD` this time.")
     return "\n\n".join(parts)
+
+
+def _known(lesson: Lesson) -> dict[str, Any]:
+    return present(
+        id=lesson.id, section=lesson.section, kind=lesson.kind, text=lesson.text, applies_when=lesson.applies_when, avoid=lesson.avoid
+    )
 
 
 def _without_unknown_kind(obj: object) -> object:
@@ -279,15 +319,22 @@ class _Reviewer:
     run: str
     insights: Sequence[Insight]
     shown: Mapping[str, Lesson]
+    revised: Mapping[str, Lesson]
+    most: int | None
+    source: Run | None
     status: str
     evidence_cap: int
     author: str
     subjects: set[str] = field(default_factory=set)
+    added: list[str] = field(default_factory=list[str])
+    observed: list[Observe] = field(default_factory=list[Observe])
 
     def review(self, op: Operation, obj: object) -> Operation | str:
         """The operation as it may stand, or why it may not."""
         if type(op) not in MODEL_OPERATIONS:
             return f"a model may not propose {OPERATION_NAMES[type(op)]}; counts, pins and restorations come from outcomes and persons"
+        if isinstance(op, Observe):
+            return self._observed(op)
         text = getattr(op, "text", None)
         if text is not None and (problem := _unfit(text)):
             return f"its field 'text' cannot stay: {problem}"
@@ -304,10 +351,22 @@ class _Reviewer:
             return replace(op, status=None, verdict=None, about=None, evidence=self._evidence(basis))
         return op
 
+    def _observed(self, op: Observe) -> Observe | str:
+        if self.source is None:
+            return "there is no run to hold its number against"
+        if len(self.observed) >= MOST_FIGURES:
+            return f"a run gives at most {MOST_FIGURES} numbers of a model, and this is one more"
+        held = held_to_run(op, self.source)
+        if isinstance(held, Observe):
+            self.observed.append(held)
+        return held
+
     def _out_of_reach(self, op: Operation) -> str:
         """Why a model may not touch the lessons an operation names, or an empty text."""
         named = sorted({*op.ids, op.into}) if isinstance(op, Merge) else [getattr(op, "id", "")]
         for id_ in named:
+            if id_ in self.revised:
+                return f"lesson '{id_}' was revised a moment ago, by its source case"
             if id_ not in self.shown:
                 return f"lesson '{id_[:80]}' is not among those the Curator was shown"
             if self.shown[id_].pinned:
@@ -316,10 +375,17 @@ class _Reviewer:
             return "nothing to change: it has neither 'text' nor 'applies_when'"
         return ""
 
-    def _added(self, op: Add, basis: Sequence[Insight]) -> Add:
+    def _added(self, op: Add, basis: Sequence[Insight]) -> Add | str:
+        if self.most is not None and len(self.added) >= self.most:
+            return f"a run gives at most {self.most} new {'lesson' if self.most == 1 else 'lessons'} of a model, and this is one more"
+        new = Lesson(id="", section=op.section, text=op.text, applies_when=op.applies_when, avoid=op.avoid)
+        twin = next((one.id for one in self.revised.values() if compare(one, new).relation == "same"), None)
+        if twin is not None:
+            return f"lesson '{twin}', which was revised a moment ago, says it already"
+        self.added.append(op.text)
         only = basis[0] if len(basis) == 1 else None
         about = only.about if only else ""
-        if about in self.subjects or any(lesson.about == about for lesson in self.shown.values()):
+        if about in self.subjects or any(lesson.about == about for lesson in (*self.shown.values(), *self.revised.values())):
             about = ""  # one lesson a subject
         self.subjects.add(about)
         return replace(

@@ -13,10 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tenure.errors import MalformedReply, ModelError, SettingError
+from tenure.playbook.delta import Observe
 from tenure.playbook.lessons import KINDS, Evidence, Lesson, normalised
+from tenure.playbook.operations_json import operation_from_json
 from tenure.playbook.run import Run
 from tenure.ports import LanguageModel, Prompt
-from tenure.roles.asking import data_block, instructions, present
+from tenure.ranking import estimate_tokens
+from tenure.roles.asking import data_block, data_line, instructions, present
+from tenure.roles.observed import MOST_FIGURES, held_to_run
 from tenure.roles.reflection import Insight, Reflection, Tag, TagName
 from tenure.roles.replies import read_json
 from tenure.roles.taint import UntrustedText
@@ -26,9 +30,14 @@ MOST_ROUNDS = 5
 MOST_INSIGHTS = 10
 """More than the prompt allows, so that only a model that lost itself is cut."""
 
-_KEYS = ("insights", "tags", "root_cause", "situation")
+_KEYS = ("insights", "tags", "root_cause", "situation", "figures")
 _TAG_NAMES: dict[str, TagName] = {"helpful": "helpful", "harmful": "harmful", "neutral": "neutral"}
 _LONGEST_FEEDBACK = 4000
+_LONGEST_LESSON = 2000
+_MOST_SAID = 6000
+
+MOST_LESSON_TOKENS = 8000
+"""Tokens of the lessons that a run was given, as shown to the model: a playbook may be larger than its window."""
 
 
 def reflect_with(
@@ -87,7 +96,7 @@ def reflect_with(
 def _object(model: LanguageModel, prompt: Prompt) -> dict[str, Any]:
     reply = model.complete(prompt)
     value: dict[str, Any] = read_json(reply, expects=_KEYS)
-    for key in ("insights", "tags"):
+    for key in ("insights", "tags", "figures"):
         if not isinstance(value.get(key) or [], list):
             raise MalformedReply(f"its '{key}' is not a list", reply=reply.text)
     return value
@@ -103,16 +112,7 @@ def _record(run: Run, used: Sequence[Lesson], steps: Transcript) -> str:
         feedback=shortened(outcome.feedback, _LONGEST_FEEDBACK),
         expected_answer=shortened(outcome.expected, _LONGEST_FEEDBACK),
     )
-    given = [
-        present(
-            id=lesson.id,
-            text=lesson.text,
-            applies_when=lesson.applies_when,
-            avoid=lesson.avoid,
-            named_by_the_agent=lesson.id in run.cited or None,
-        )
-        for lesson in used
-    ]
+    given = _given(run, used)
     parts = [
         "# The record",
         "## Task",
@@ -127,9 +127,36 @@ def _record(run: Run, used: Sequence[Lesson], steps: Transcript) -> str:
     return "\n\n".join(parts)
 
 
+def _given(run: Run, used: Sequence[Lesson]) -> list[str]:
+    """The lessons that a run was given, a line each in their order; those it named come before others where not all have room."""
+    lines = [
+        data_line(
+            present(
+                id=lesson.id,
+                text=shortened(lesson.text, _LONGEST_LESSON),
+                applies_when=shortened(lesson.applies_when, _LONGEST_LESSON),
+                avoid=shortened(lesson.avoid, _LONGEST_LESSON),
+                named_by_the_agent=lesson.id in run.cited or None,
+            )
+        )
+        for lesson in used
+    ]
+    room, chosen = MOST_LESSON_TOKENS, set[int]()
+    for place in sorted(range(len(lines)), key=lambda place: (used[place].id not in run.cited, place)):
+        cost = estimate_tokens(lines[place])
+        if cost <= room:
+            chosen.add(place)
+            room -= cost
+    left = len(lines) - len(chosen)
+    more = [data_line({"left_out": f"{left} lessons that the agent was given, for want of room"})] if left else []
+    return [line for place, line in enumerate(lines) if place in chosen] + more
+
+
 def _for_refinement(read: dict[str, Any], reflection: Reflection) -> str:
     """What the model said, what of it was not taken over, and the request to look again."""
     said = {key: read[key] for key in _KEYS if key in read}
+    if estimate_tokens(data_line(said)) > _MOST_SAID:  # of an answer that went on and on, what could be used is enough
+        said = {"insights": [present(text=one.text, applies_when=one.applies_when) for one in reflection.insights]}
     if reflection.dropped:
         said["not_accepted"] = list(reflection.dropped)
     return "\n\n".join(("# Your reflection so far", data_block([said]), instructions("refine_reflection")))
@@ -147,7 +174,8 @@ def _substance(reflection: Reflection) -> str:
         ]
         for one in reflection.insights
     ]
-    return json.dumps([insights, sorted((tag.id, tag.tag) for tag in reflection.tags)])
+    figures = sorted((one.section, one.name, one.key, one.unit, one.value, one.step) for one in reflection.figures)
+    return json.dumps([insights, sorted((tag.id, tag.tag) for tag in reflection.tags), figures])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +197,13 @@ class _Reader:
                 insights.append(found)
             else:
                 dropped.append(f"insight {number}: {found}")
+        figures: list[Observe] = []
+        for number, said in enumerate(value.get("figures") or []):
+            figure = self._figure(said) if len(figures) < MOST_FIGURES else f"there are {MOST_FIGURES} already"
+            if isinstance(figure, Observe):
+                figures.append(figure)
+            else:
+                dropped.append(f"figure {number}: {figure}")
         tags: dict[str, Tag] = {}
         for number, said in enumerate(value.get("tags") or []):
             tag = self._tag(said)
@@ -184,6 +219,7 @@ class _Reader:
             root_cause=_text(value.get("root_cause")),
             author=self.author,
             dropped=tuple(dropped),
+            figures=tuple(figures),
         )
 
     def _tag(self, said: object) -> Tag | str:
@@ -194,6 +230,10 @@ class _Reader:
             return f"lesson '{id_[:80]}' was not given to the agent"
         name = _TAG_NAMES.get(_text(said.get("tag")).lower())
         return Tag(id=id_, tag=name, reason=_text(said.get("reason"))) if name else f"'tag' is not one of {', '.join(_TAG_NAMES)}"
+
+    def _figure(self, said: object) -> Observe | str:
+        read = operation_from_json({**said, "op": "OBSERVE"}) if isinstance(said, dict) else "it is no object"
+        return held_to_run(read, self.run) if isinstance(read, Observe) else str(read)
 
     def _insight(self, said: object) -> Insight | str:
         if not isinstance(said, dict) or not isinstance(said.get("text"), str) or not said["text"].strip():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tenure.playbook.delta import Observe
 from tenure.playbook.lessons import Evidence
 
 TagName = Literal["helpful", "harmful", "neutral"]
@@ -69,6 +70,7 @@ class Reflection:
         dropped: what was said and not taken over, each with the reason.
         failed_reply: a later round's reply that could not be read, verbatim; the reflection is then
             that of the round before. Empty if every reply was read.
+        figures: numbers worth keeping, each held against the run (see `observed.held_to_run`).
     """
 
     run: str
@@ -80,3 +82,4 @@ class Reflection:
     rounds: int = 0
     dropped: tuple[str, ...] = ()
     failed_reply: str = ""
+    figures: tuple[Observe, ...] = ()

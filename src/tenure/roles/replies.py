@@ -19,6 +19,9 @@ from tenure.ports import Reply
 MOST_NESTED = 100
 """Brackets inside brackets that are followed; deeper ones are an error in the reply."""
 
+LONGEST_REPLY = 1_000_000
+"""Characters of a reply that is read. Answers have a few thousand; what is longer is a model that does not stop."""
+
 _FINISHES = {
     "length": "it was cut off at the token limit",
     "max_tokens": "it was cut off at the token limit",
@@ -29,7 +32,7 @@ _FINISHES = {
 
 _EVENT = re.compile(r"[{\[]|<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _THOUGHT_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_BLANK = re.compile(r"(?:[\s\ufeff\u200b]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BLANK = re.compile(r"(?:[\s\ufeff\u200b]|//[^\n]*)*")
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _NAME = re.compile(r"[-+]?[A-Za-z]+")
 _NAMES: dict[str, bool | None] = {"true": True, "false": False, "null": None, "none": None, "nan": None, "infinity": None, "inf": None}
@@ -69,6 +72,8 @@ def read_json(reply: Reply, *, expects: Collection[str] = (), lists: bool = Fals
         raise MalformedReply(_FINISHES[reply.finish_reason], reply=reply.text)
     if not reply.text.strip("\ufeff \t\r\n"):
         raise MalformedReply("it is empty", reply=reply.text)
+    if len(reply.text) > LONGEST_REPLY:
+        raise MalformedReply(f"it has {len(reply.text):,} characters, more than the {LONGEST_REPLY:,} that are read", reply=reply.text)
     values = _values(reply.text)
     for value in reversed(values):
         if isinstance(value, dict) and (not expects or any(key in value for key in expects)):
@@ -88,11 +93,11 @@ def _values(text: str) -> list[Any]:
         MalformedReply: the text ends inside a value or a thought, or a value has an error.
     """
     found: list[Any] = []
-    place = 0
+    place, reader = 0, _Reader(text)
     while event := _EVENT.search(text, place):
         start = event.start()
         if text[start] != "<":
-            value, place = _value_at(text, start)
+            value, place = _value_at(reader, start)
             if value is not None:
                 found.append(value)
         elif event[1]:
@@ -106,9 +111,9 @@ def _values(text: str) -> list[Any]:
     return found
 
 
-def _value_at(text: str, start: int) -> tuple[Any, int]:
+def _value_at(reader: _Reader, start: int) -> tuple[Any, int]:
     """The value that a bracket begins, and the place after it; no value if the bracket belongs to prose."""
-    reader = _Reader(text)
+    text = reader.text
     try:
         return reader.read(start, 0)
     except _Cut:
@@ -127,6 +132,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._last_end = text.rfind("*/")  # looked up once: comments that never end must not each be searched for their end
 
     def read(self, place: int, depth: int) -> tuple[Any, int]:
         char = self._char(place)
@@ -217,8 +223,12 @@ class _Reader:
         return value if math.isfinite(value) else None, place + len(written)
 
     def _blank(self, place: int) -> int:
-        found = _BLANK.match(self.text, place)
-        return found.end() if found else place
+        while True:
+            found = _BLANK.match(self.text, place)
+            place = found.end() if found else place
+            if not self.text.startswith("/*", place) or self._last_end < place + 2:
+                return place
+            place = self.text.index("*/", place + 2) + 2
 
     def _char(self, place: int) -> str:
         if place >= len(self.text):

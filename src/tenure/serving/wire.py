@@ -133,6 +133,8 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "revised": summary.revised,
         "retired": summary.retired,
         "conflicts": summary.conflicts,
+        "postponed": summary.postponed,
+        "why_postponed": {limit: {"runs": runs, "reason": reason} for limit, (runs, reason) in summary.why_postponed.items()},
         "interrupted": summary.interrupted,
         "left": list(summary.left),
         "problems": list(summary.problems),

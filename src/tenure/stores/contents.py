@@ -12,7 +12,7 @@ from tenure.playbook.lessons import Lesson
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
-from tenure.ports import FailedReply, HeldChange, LedgerEntry, VectorKind
+from tenure.ports import FailedReply, HeldChange, LedgerEntry, Postponed, VectorKind
 from tenure.stores.growth import finished
 from tenure.stores.vectors import lesson_text, run_text, text_hash
 
@@ -53,6 +53,7 @@ _NO_LESSONS: HashTrieMap[str, Lesson] = HashTrieMap()
 _NO_LEDGER: HashTrieMap[int, LedgerEntry] = HashTrieMap()
 _NO_VERSIONS: HashTrieMap[str, int] = HashTrieMap()
 _NO_RUNS: HashTrieMap[str, Kept] = HashTrieMap()
+_NO_POSTPONED: HashTrieMap[str, Postponed] = HashTrieMap()
 _NO_VECTORS: HashTrieMap[VectorKey, Vector] = HashTrieMap()
 _NO_GRADES: HashTrieMap[str, HashTrieMap[str, Grade]] = HashTrieMap()
 _NO_BELIEFS: HashTrieMap[str, Belief] = HashTrieMap()
@@ -72,6 +73,7 @@ class Contents:
     vectors: HashTrieMap[VectorKey, Vector] = _NO_VECTORS
     held: Mapping[str, HeldChange] = field(default_factory=dict[str, HeldChange])
     failed: Mapping[str, FailedReply] = field(default_factory=dict[str, FailedReply])
+    postponed: HashTrieMap[str, Postponed] = _NO_POSTPONED
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     cores: Mapping[int, Core] = field(default_factory=dict[int, Core])
     grades: HashTrieMap[str, HashTrieMap[str, Grade]] = _NO_GRADES

@@ -47,6 +47,7 @@ from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.grades_in_memory import GradesInMemory, GradingInMemory
 from tenure.stores.growth import grown, tools_called
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
+from tenure.stores.postponed_in_memory import PostponedInMemory, PostponingInMemory
 from tenure.stores.removal_in_memory import ForgettingInMemory, TracesInMemory
 from tenure.stores.scopes import check_scope, parents
 from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
@@ -64,7 +65,7 @@ _PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
 _NOTHING = Contents()
 
 
-class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMemory):
+class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMemory, PostponedInMemory):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
     def __init__(self, scope: str, everything: HashTrieMap[str, Contents]) -> None:
@@ -358,7 +359,7 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMe
         }
 
 
-class InMemoryWriting(GradingInMemory, ForgettingInMemory, InMemoryReading):
+class InMemoryWriting(GradingInMemory, ForgettingInMemory, PostponingInMemory, InMemoryReading):
     """A transaction on one scope (see `ports.Writing`)."""
 
     @property
@@ -501,6 +502,14 @@ class InMemoryStore:
         """Add to what model calls for a scope used on a day."""
         with self._my_turn():
             self._spending = self._spending.insert((check_scope(scope), day), self.spent(scope, day) + usage)
+
+    def book_spending(self, scope: str, usage: Usage, decide: Callable[[Mapping[str, Usage]], str]) -> str:
+        """Add to what a scope used on the day that `decide` names, unless it raises."""
+        check_scope(scope)
+        with self._my_turn():
+            day = decide({at: used for (one, at), used in self._spending.items() if one == scope})
+            self._spending = self._spending.insert((scope, day), self.spent(scope, day) + usage)
+        return day
 
     def scrub(self, tell: Callable[[str], None] | None = None) -> Scrubbed:
         """Nothing to do: what nobody holds any more is gone."""

@@ -135,10 +135,10 @@ class ForgettingInMemory(TracesInMemory):
     def drop_runs(self, ids: Collection[str]) -> int:
         """Take kept runs out; how many there were."""
         there = [one for one in ids if one in self._now.runs]
-        runs = self._now.runs
+        runs, postponed = self._now.runs, self._now.postponed
         for one in there:
-            runs = runs.remove(one)
-        self._now = replace(self._now, runs=runs)
+            runs, postponed = runs.remove(one), postponed.discard(one)
+        self._now = replace(self._now, runs=runs, postponed=postponed)
         self._drop_vectors()
         return len(there)
 
@@ -154,9 +154,11 @@ class ForgettingInMemory(TracesInMemory):
         """Have kept runs no longer recalled, compared or learned from, or again; how many changed."""
         runs = self._now.runs
         changed = [one for one in dict.fromkeys(ids) if one in runs and runs[one].revoked is not revoked]
+        postponed = self._now.postponed
         for one in changed:
             runs = runs.insert(one, replace(runs[one], revoked=revoked))
-        self._now = replace(self._now, runs=runs)
+            postponed = postponed.discard(one) if revoked else postponed
+        self._now = replace(self._now, runs=runs, postponed=postponed)
         self._drop_vectors()
         return len(changed)
 

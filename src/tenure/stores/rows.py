@@ -224,6 +224,17 @@ failed_replies = _scoped(
     PrimaryKeyConstraint("tenant", "scope", "id"),
 )
 
+postponed = _scoped(
+    "postponed",
+    Column("run_id", Text, nullable=False),
+    Column("barrier", Text, nullable=False),  # what stood in the way: run, day, scope, pause or model
+    Column("reason", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("moment", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "run_id"),
+    Index("ix_postponed_moment", "tenant", "scope", "moment"),
+)
+
 cores = _scoped(
     "cores",
     Column("body", Text, nullable=False),

@@ -44,8 +44,12 @@ _OF_A_SCOPE = (
     rows.beliefs,
     rows.noise,
     rows.draws,
+    rows.postponed,
 )
 """Tables whose rows go as they are when a whole scope goes; lessons and runs have words beside them, and the ledger keeps its links."""
+
+_OF_A_RUN = (rows.steps, rows.exposures, rows.sources, rows.labels, rows.grades, rows.draws, rows.postponed)
+"""Tables with a row for what a run holds or says, which goes with the run; held changes and failed replies go by their texts."""
 
 Amendments = list[tuple[str, int, str]]
 
@@ -202,7 +206,7 @@ class SqlForgetting(SqlReading):
         for some in portions(sorted(ids)):
             wanted = select(t.c.n, t.c.id, t.c.revoked).where(self._mine(t), t.c.id.in_(some))
             there += [(n, one, revoked) for n, one, revoked in self._connection.execute(wanted)]
-            for table in (rows.steps, rows.exposures, rows.sources, rows.labels, rows.grades, rows.draws):
+            for table in _OF_A_RUN:
                 self._connection.execute(delete(table).where(self._mine(table), table.c.run_id.in_(some)))
             self._connection.execute(delete(t).where(self._mine(t), t.c.id.in_(some)))
         sql_vectors.drop_stale(self._connection, self._scope, "run", [one for _, one, _ in there])
@@ -259,7 +263,7 @@ class SqlForgetting(SqlReading):
 
     def _note_beside(self, run: Run, arrived: int, *, revoked: bool) -> None:
         """Label and draws of a run as it reads now; a revoked one says nothing of lessons."""
-        for table in (rows.labels, rows.draws):
+        for table in (rows.labels, rows.draws) if not revoked else (rows.labels, rows.draws, rows.postponed):
             self._connection.execute(delete(table).where(self._mine(table), table.c.run_id == run.id))
         if not revoked:
             sql_grades.keep_label(self._connection, self._wall, run, arrived)

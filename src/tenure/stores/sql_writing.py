@@ -28,6 +28,7 @@ from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.prepared import change, fetch, fetch_among, put
 from tenure.stores.sql_forgetting import SqlForgetting
 from tenure.stores.sql_grades import SqlGrading, keep_label
+from tenure.stores.sql_postponed import SqlPostponing
 from tenure.stores.sql_reading import LIVE, portions
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
@@ -79,7 +80,7 @@ def _head() -> Any:
 _HEAD = _head()
 
 
-class SqlWriting(SqlGrading, SqlForgetting):
+class SqlWriting(SqlGrading, SqlPostponing, SqlForgetting):
     """A transaction on one scope (see `ports.Writing`).
 
     What a delta needs is fetched in portions before it is folded in, and what it changes is written a

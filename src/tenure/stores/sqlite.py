@@ -97,13 +97,14 @@ class SqliteDialect:
         return self._now().isoformat()
 
 
-def _spent(connection: Connection, scope: str, day: str | None) -> list[Usage]:
+def _spent(connection: Connection, scope: str, day: str | None) -> dict[str, Usage]:
+    """What a scope used by day, or on one day alone."""
     t = rows.spending
     wanted = select(t).where(t.c.tenant == tenant(scope), t.c.scope == scope)
     if day is not None:
         wanted = wanted.where(t.c.day == day)
-    return [
-        Usage(
+    return {
+        found.day: Usage(
             calls=found.calls,
             input_tokens=found.input_tokens,
             output_tokens=found.output_tokens,
@@ -111,7 +112,24 @@ def _spent(connection: Connection, scope: str, day: str | None) -> list[Usage]:
             cost_usd=Decimal(found.cost_usd) if found.priced else None,
         )
         for found in connection.execute(wanted)
-    ]
+    }
+
+
+def _spend(connection: Connection, scope: str, day: str, before: Usage, usage: Usage) -> None:
+    """Write what a scope used on a day, given what it had used before."""
+    t = rows.spending
+    total = before + usage
+    values = {
+        "calls": total.calls,
+        "input_tokens": total.input_tokens,
+        "output_tokens": total.output_tokens,
+        "cached_tokens": total.cached_tokens,
+        "cost_usd": str(total.cost_usd or 0),
+        "priced": total.cost_usd is not None,
+    }
+    mine = (t.c.tenant == tenant(scope), t.c.scope == scope, t.c.day == day)
+    if connection.execute(update(t).where(*mine).values(**values)).rowcount == 0:
+        connection.execute(insert(t).values(tenant=tenant(scope), scope=scope, day=day, **values))
 
 
 class SqliteStore:
@@ -147,24 +165,21 @@ class SqliteStore:
     def spent(self, scope: str, day: str | None = None) -> Usage:
         """What model calls for a scope used on a day, or ever."""
         with self._transaction(write=False) as connection:
-            return sum(_spent(connection, check_scope(scope), day), Usage())
+            return sum(_spent(connection, check_scope(scope), day).values(), Usage())
 
     def add_spending(self, scope: str, day: str, usage: Usage) -> None:
         """Add to what model calls for a scope used on a day."""
-        t = rows.spending
-        mine = (t.c.tenant == tenant(check_scope(scope)), t.c.scope == scope, t.c.day == day)
         with self._transaction(write=True) as connection:
-            total = sum(_spent(connection, scope, day), usage)
-            values = {
-                "calls": total.calls,
-                "input_tokens": total.input_tokens,
-                "output_tokens": total.output_tokens,
-                "cached_tokens": total.cached_tokens,
-                "cost_usd": str(total.cost_usd or 0),
-                "priced": total.cost_usd is not None,
-            }
-            if connection.execute(update(t).where(*mine).values(**values)).rowcount == 0:
-                connection.execute(insert(t).values(tenant=tenant(scope), scope=scope, day=day, **values))
+            before = _spent(connection, check_scope(scope), day).get(day, Usage())
+            _spend(connection, scope, day, before, usage)
+
+    def book_spending(self, scope: str, usage: Usage, decide: Callable[[Mapping[str, Usage]], str]) -> str:
+        """Add to what a scope used on the day that `decide` names, unless it raises."""
+        with self._transaction(write=True) as connection:
+            days = _spent(connection, check_scope(scope), None)
+            day = decide(days)
+            _spend(connection, scope, day, days.get(day, Usage()), usage)
+        return day
 
     def check_file(self) -> Sequence[str]:
         """What SQLite's own check finds wrong with the file; empty if it is sound."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,6 +69,7 @@ def test_accepting_adds_the_line_and_touches_no_other_byte(cli: Cli, folder: Pat
     assert after == RULES.replace("you post.\r\n", f"you post.\r\n{line}")
     again = cli("revise", "AGENTS.md", "--write", "--json").json
     assert (again["written"], again["diff"]) == (False, "")
+    assert (again["rules"][0]["verdict"], again["rules"][0]["helped"], again["rules"][0]["failed"]) == ("confirmed", 5, 0)
     assert (folder / "AGENTS.md").read_bytes().decode() == after
 
 
@@ -122,3 +125,104 @@ def test_a_lesson_page_shows_its_revision_and_its_track_record(cli: Cli, folder:
     assert "confirmed by code" in cli("blame", lesson["id"]).out
     deltas = cli("blame", lesson["id"], "--json").json["deltas"]
     assert any(op.get("revision", {}).get("run") == "r1" for delta in deltas for op in delta["operations"])
+
+
+REALISTIC = """---
+name: house rules
+- not: a rule
+---
+# Working here \N{RECEIPT}
+
+Prose stays as it is.\t
+
+<!-- - Call `convert` in a comment
+- still a comment -->
+## Posting
+
+| tool | - when |
+|---|---|
+| `convert` | - always |
+
+1. Call `convert` before you post.
+\t- a nested detail, with a tab
+   ```sh
+   - and then look at it   # code, no rule
+   ```
+
+* Use `post_total` with the sum
+  that goes on here.
+
+```
+- Call `convert` in a block of code
+```
+- [ ] Call `convert` twice.  \n\tAnd look at what it says.
+- 请用 `convert` 换算。
+- Be kind."""
+
+WRITTEN = {
+    "plain": REALISTIC + "\n",
+    "no final newline": REALISTIC,
+    "crlf": REALISTIC.replace("\n", "\r\n") + "\r\n",
+    "mark": "\ufeff" + REALISTIC.removeprefix("---\nname: house rules\n- not: a rule\n---\n"),
+    "trailing lines": REALISTIC + "\n\n \n\t\n",
+    "ends with a rule": REALISTIC.removesuffix("\n- Be kind."),
+}
+
+
+def added(before: bytes, after: bytes) -> list[bytes]:
+    """Lines that were put in; every line that was there is there in its order, byte for byte."""
+    end = b"\r\n" if b"\r\n" in before else b"\n"
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    found: list[bytes] = []
+    for line in new:
+        if old and (line == old[0] or (len(old) == 1 and line == old[0] + end)):
+            old.pop(0)
+        else:
+            found.append(line)
+    assert old == []
+    return found
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_realistic_files_keep_every_byte_and_a_second_run_proposes_nothing(cli: Cli, folder: Path, learned: None, form: str) -> None:
+    before = WRITTEN[form].encode()
+    (folder / "AGENTS.md").write_bytes(before)
+    proposed = [one for one in cli("revise", "AGENTS.md", "--json").json["rules"] if one["apply_only_if"]]
+    assert len(proposed) == 3, "the rule, the box and the one in Chinese; none of comment, table, code and front matter"
+    assert cli("revise", "AGENTS.md", "--write").code == 0
+    after = (folder / "AGENTS.md").read_bytes()
+    lines = added(before, after)
+    assert len(lines) == 3
+    assert all(b"Apply only if the task says" in line for line in lines)
+    again = cli("revise", "AGENTS.md", "--write", "--json").json
+    assert (again["diff"], again["written"]) == ("", False)
+    assert (folder / "AGENTS.md").read_bytes() == after
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+@pytest.mark.parametrize("tool", [("patch", "--binary", "-p0", "-i"), ("git", "apply", "--whitespace=nowarn", "-p0")], ids=["patch", "git"])
+def test_the_diff_applies_to_what_write_would_have_written(cli: Cli, folder: Path, learned: None, form: str, tool: tuple[str, ...]) -> None:
+    if shutil.which(tool[0]) is None:
+        pytest.skip(f"{tool[0]} is not installed")
+    (folder / "AGENTS.md").write_bytes(WRITTEN[form].encode())
+    said = cli("revise", "AGENTS.md", "--json").json["diff"]  # typer's runner changes line breaks of what is printed
+    (folder / "rules.diff").write_bytes(said.encode())
+    subprocess.run([*tool, "rules.diff"], cwd=folder, check=True, capture_output=True)
+    applied = (folder / "AGENTS.md").read_bytes()
+    (folder / "AGENTS.md").write_bytes(WRITTEN[form].encode())
+    cli("revise", "AGENTS.md", "--write")
+    assert (folder / "AGENTS.md").read_bytes() == applied
+
+
+def test_a_model_that_fails_is_asked_about_a_few_rules_only(cli: Cli, folder: Path, learned: None) -> None:
+    pytest.importorskip("pydantic_ai", reason="needs the extra 'models'")
+    from tests.providers.chat_server import chat_server, completion
+
+    rules = "".join(f"- Call `convert` before you post number {place}.\n" for place in range(9))
+    (folder / "AGENTS.md").write_text(rules, encoding="utf-8")
+    with chat_server((200, completion("I cannot help with that."))) as server:
+        said = cli("revise", "AGENTS.md", "--model", "openai:tiny", TENURE_BASE_URL=server.url)
+    assert said.code == 0
+    assert len(server.bodies) == 3
+    assert "The model is not asked about the rules that follow" in said.err
+    assert said.out.count("too general") == 9, "plain contrast judged them all"

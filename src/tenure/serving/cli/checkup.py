@@ -232,11 +232,19 @@ def _scope_checks(request: Request, book: Tenure, facts: dict[str, Any]) -> Iter
             state="note",
             said=f"{counted(pending, 'run')} kept but not learned. Learn: {request.command('learn --pending')}",
         )
+    with book.store.reading(book.scope) as reading:
+        postponed = len(reading.postponed(below=book.settings().whole("learn.attempts"), limit=10_000))
+    facts["postponed"] = postponed
+    if postponed:
+        said = f"{counted(postponed, 'run')} learned from without a model, which can make up for it: {request.command('learn --pending')}"
+        yield Check(name="for a model", state="note", said=said)
     if counts["open"]:
         yield Check(
             name="held", state="note", said=f"{counted(counts['open'], 'change')} for review. See: {request.command('review list')}"
         )
     if failed:
         yield Check(
-            name="failed replies", state="note", said=f"{failed} of a model could not be used; learning those runs again tries again"
+            name="failed replies",
+            state="note",
+            said=f"{failed} of a model could not be used; they are kept. See: {request.command('spend')}",
         )

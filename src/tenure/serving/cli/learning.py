@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from tenure.traces.placing import Place
     from tenure.wiring import Tenure
 
+LEFT_KEPT = 20
+"""Lessons left as they are that a summary keeps."""
+
 NAMED = 10
 """Unreadable places and problems named on the terminal; `--json` has all that are known."""
 
@@ -65,7 +68,9 @@ def learn(
     base_url: Annotated[
         str | None, typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server for the model.")
     ] = None,
-    pending: Annotated[bool, typer.Option("--pending", help="Also learn the runs that were kept but not learned yet.")] = False,
+    pending: Annotated[
+        bool, typer.Option("--pending", help="Also learn what waits: runs only kept so far, and reflections that a model still owes.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be learned without a model; write nothing.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if anything could not be read.")] = False,
 ) -> int:
@@ -108,6 +113,7 @@ def learn(
             embed_elsewhere(book, places.versions)
         with book.store.reading(book.scope) as reading:
             live = reading.counts()["live"]
+        waiting = 0 if dry_run else book.waits_for_model()
     _name_stdin(report, files)
     nothing = bool(given) and not report.runs and bool(report.count or not report.files)
     if request.as_json:
@@ -124,7 +130,7 @@ def learn(
     if nothing:
         raise UnreadableInput(_no_runs(given, format))
     if not request.as_json:
-        _tell_what_next(request, book, learned, scopes, dry_run)
+        _tell_what_next(request, book, learned, scopes, dry_run, waiting)
     if learned.interrupted:
         request.terminal.say("Interrupted. What was learned is on disk; the same command goes on from there.")
         return INTERRUPTED
@@ -208,11 +214,14 @@ def _learn_all(
             places.runs[run.scope] += 1
             show(places.done, _counts(summary))
 
-        if files:
-            runs = (places.at(file, run) for file, run in walk(files, format=format, scope=scope, report=report))
-            learned = book.learn_many(runs, tell=tell)
+        # What waited comes first, so that a run which this very command puts off is not tried a second time by it.
+        if pending and book.model is not None:
+            learned = book.learn_postponed(tell=tell)
         if pending and not learned.interrupted:
             learned = _together(learned, book.learn_kept(tell=tell))
+        if files and not learned.interrupted:
+            runs = (places.at(file, run) for file, run in walk(files, format=format, scope=scope, report=report))
+            learned = _together(learned, book.learn_many(runs, tell=tell))
     return learned
 
 
@@ -233,9 +242,14 @@ def _counts(summary: Summary) -> str:
 
 
 def _together(one: Summary, other: Summary) -> Summary:
-    names = ("runs", "successes", "failures", "skipped", "added", "merged", "held", "revised", "retired", "conflicts")
+    names = ("runs", "successes", "failures", "skipped", "added", "merged", "held", "revised", "retired", "conflicts", "postponed")
     return replace(
         other,
+        left=(*one.left, *other.left),
+        why_postponed={
+            **one.why_postponed,
+            **{limit: (runs + one.why_postponed.get(limit, (0, ""))[0], why) for limit, (runs, why) in other.why_postponed.items()},
+        },
         problems=(*one.problems, *other.problems),
         usage=one.usage + other.usage,
         **{name: getattr(one, name) + getattr(other, name) for name in names},
@@ -294,13 +308,22 @@ def _show_learned(request: Request, learned: Summary, dry_run: bool) -> None:
     ):
         if number:
             rows.append((name, f"{number:,}", meaning))
+    if learned.postponed:
+        rows.append(("without model", f"{learned.postponed:,}", "learned from by plain code alone; the model can make up for it"))
     if learned.usage.calls:
         used = learned.usage
         rows.append(
             ("model calls", f"{used.calls:,}", f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out, {money(used.cost_usd)}")
         )
+    if learned.left:
+        more = "+" if len(learned.left) >= LEFT_KEPT else ""
+        rows.append(("left", f"{len(learned.left):,}{more}", "used lessons that a run speaks against; they stay as they are, see below"))
     terminal.heading(f"Learned{would}" if not dry_run else f"Would be learned{would}")
     terminal.table([Column(title=""), Column(title="", right=True), Column(title="", wraps=True)], rows, headed=False)
+    for why in learned.left[:NAMED]:
+        terminal.say(f"left: {why}")
+    if len(learned.left) > NAMED:
+        terminal.say(f"and {len(learned.left) - NAMED} more, in --json")
 
 
 def _tell_what_was_lost(request: Request, report: ReadReport) -> None:
@@ -328,12 +351,25 @@ def _no_runs(given: list[str], format: str | None) -> str:
     return f"No runs were found in {where}. Known forms: {', '.join(FORMATS)}. What they look like: tenure learn --help"
 
 
-def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Counter[str], dry_run: bool) -> None:
+def _tell_what_was_postponed(request: Request, book: Tenure, learned: Summary, waiting: int) -> None:
+    """Say for which runs the model was not asked or failed, why, and how to make up for it."""
+    from tenure.serving.cli.spend import LIMITS
+
+    for limit, (runs, reason) in learned.why_postponed.items():
+        request.terminal.warn(f"{counted(runs, 'run')} learned from without the model, because {LIMITS[limit]}. Last: {reason}")
+    if waiting and (learned.postponed or book.model is None):
+        model = "" if book.model is not None else " --model NAME"
+        verb = "waits" if waiting == 1 else "wait"
+        request.terminal.say(f"{counted(waiting, 'run')} {verb} for a model. Make up for it: {request.command(f'learn --pending{model}')}")
+
+
+def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Counter[str], dry_run: bool, waiting: int) -> None:
     terminal = request.terminal
     for problem in learned.problems[:NAMED]:
         terminal.warn(problem)
     if len(learned.problems) > NAMED:
         terminal.say(f"  and {len(learned.problems) - NAMED} more")
+    _tell_what_was_postponed(request, book, learned, waiting)
     elsewhere = {scope: runs for scope, runs in scopes.items() if scope != book.scope}
     if elsewhere and not dry_run:
         scope, total = max(elsewhere, key=lambda one: elsewhere[one]), sum(elsewhere.values())

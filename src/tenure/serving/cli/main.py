@@ -28,6 +28,7 @@ from tenure.serving.cli import (
     review,
     revise,
     settings,
+    spend,
     vectors,
 )
 from tenure.serving.cli.output import Terminal
@@ -37,7 +38,7 @@ from tenure.version import VERSION
 
 GROUPS = {
     "Learn": ("demo", "learn", "context"),
-    "Look": ("status", "show", "log", "diff", "blame", "holdouts"),
+    "Look": ("status", "show", "log", "diff", "blame", "holdouts", "spend"),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
@@ -161,7 +162,7 @@ def root(
     return OK
 
 
-for verbs in (demo, learning, context, playbook, exchange, history, holdouts, review, revise, forget, settings, vectors, bench):
+for verbs in (demo, learning, context, playbook, exchange, history, holdouts, review, revise, forget, settings, vectors, bench, spend):
     verbs.register(app)
 
 

@@ -11,7 +11,7 @@ import typer
 from tenure.errors import SettingError
 from tenure.serving.cli import completion
 from tenure.serving.cli.layout import Column
-from tenure.serving.cli.output import Cell, counted, local_time, money
+from tenure.serving.cli.output import Cell, counted, local_time
 from tenure.serving.cli.request import FAILED, OK, Request, database_file
 from tenure.serving.cli.verbs import add_group, add_verb
 
@@ -51,10 +51,11 @@ def register(app: typer.Typer) -> None:
 
 def list_(request: Request) -> int:
     """List every setting: value, where it comes from, meaning."""
+    from tenure.serving.cli.spend import said_of, spending_json, spending_of
     from tenure.settings import SETTINGS
 
     with request.reading(names=False) as book:
-        settings = book.settings()
+        settings, spending = book.settings(), spending_of(book)
     if request.as_json:
         found = [
             {
@@ -68,7 +69,7 @@ def list_(request: Request) -> int:
             }
             for name, setting in SETTINGS.items()
         ]
-        request.terminal.document({"settings": found, "scope": book.scope})
+        request.terminal.document({"settings": found, "spending": spending_json(spending), "scope": book.scope})
         return OK
     rows: list[Sequence[Cell]] = []
     for name, setting in SETTINGS.items():
@@ -77,6 +78,8 @@ def list_(request: Request) -> int:
     columns = [Column(title="setting", style="cyan"), Column(title="value"), Column(title="from"), Column(title="meaning", wraps=True)]
     request.terminal.table(columns, rows)
     request.terminal.say(f"Settings of scope {book.scope}. Change one: {request.command('config set NAME VALUE')}")
+    if spending.ever.calls:
+        request.terminal.say(f"Models used today: {said_of(spending)}. More: {request.command('spend')}")
     return OK
 
 
@@ -130,13 +133,16 @@ def unset(request: Request, name: Name) -> int:
 
 def status(request: Request) -> int:
     """Say how a scope stands, in a few lines."""
+    from tenure.serving.cli.spend import said_of as spending_said
+    from tenure.serving.cli.spend import spending_json, spending_of
     from tenure.serving.cli.vectors import said_of, standing_of
 
     with request.reading(names=False) as book, book.store.reading(book.scope) as reading:
         counts, newest = reading.counts(), reading.version()
         last = list(reading.ledger(newest_first=True, limit=1))
         waiting, held, failed = len(reading.unlearned(limit=10_000)), counts["open"], len(reading.failed_replies())
-        spent = book.store.spent(book.scope, book.clock.now().date().isoformat())
+        spending, postponed = spending_of(book), reading.postponed(limit=10_000)
+        given_up = sum(one.attempts >= book.settings().whole("learn.attempts") for one in postponed)
         standing, problem = standing_of(book)
     where = _where(request)
     if request.as_json:
@@ -150,7 +156,10 @@ def status(request: Request) -> int:
                 "vectors": None if standing is None else asdict(standing),
                 "vectors_problem": problem,
                 "last_change": last[0].delta.time if last else None,
-                "spent_today": usage_json(spent),
+                "postponed": len(postponed),
+                "given_up": given_up,
+                "spent_today": usage_json(spending.today),
+                "spending": spending_json(spending),
             }
         )
         return OK
@@ -171,15 +180,20 @@ def status(request: Request) -> int:
         facts.append(("held", f"{counted(held, 'change')}. Review them: {request.command('review list')}"))
     if failed:
         facts.append(
-            ("failed replies", f"{counted(failed, 'reply', 'replies')} of a model could not be used; learning those runs again tries again")
-        )
-    if spent.calls:
-        facts.append(
             (
-                "spent today",
-                f"{counted(spent.calls, 'model call')}, {spent.input_tokens + spent.output_tokens:,} tokens, {money(spent.cost_usd)}",
+                "failed replies",
+                f"{counted(failed, 'reply', 'replies')} of a model could not be used; they are kept. See: {request.command('spend')}",
             )
         )
+    if len(postponed) > given_up:
+        waits = (
+            f"{counted(len(postponed) - given_up, 'run')}, learned from without it. Make up for it: {request.command('learn --pending')}"
+        )
+        facts.append(("for a model", waits))
+    if given_up:
+        facts.append(("given up", f"{counted(given_up, 'run')} on which the model failed each time. See: {request.command('spend')}"))
+    if spending.ever.calls:
+        facts.append(("spent today", spending_said(spending)))
     request.terminal.facts(facts)
     return OK
 
