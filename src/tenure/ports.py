@@ -9,12 +9,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Protocol, runtime_checkable
 
+from tenure.governance.ledger_check import LedgerCheck as LedgerCheck
 from tenure.passages import Found as Found
 from tenure.passages import Passage as Passage
 from tenure.passages import PassageHit as PassageHit
 from tenure.passages import PassagesEmbedded as PassagesEmbedded
 from tenure.passages import Search as Search
-from tenure.playbook.delta import Delta, Operation, Receipt
+from tenure.playbook.delta import Delta, Receipt
 from tenure.playbook.lessons import Brief, Lesson
 from tenure.playbook.observing import Figures
 from tenure.playbook.render import Core
@@ -26,6 +27,8 @@ from tenure.vectors import Near as Near
 from tenure.vectors import Nearest as Nearest
 from tenure.vectors import Unembedded as Unembedded
 from tenure.vectors import VectorKind as VectorKind
+from tenure.waiting import Deciding, Waiting
+from tenure.waiting import HeldChange as HeldChange
 
 
 class Clock(Protocol):
@@ -148,10 +151,12 @@ class Admitted:
     Attributes:
         receipts: one per operation.
         version: its arrival number in the scope; none if it left no trace.
+        warnings: what a person should know of their own words (see `learning.warning`); a store has none to give.
     """
 
     receipts: tuple[Receipt, ...]
     version: int | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,31 +174,6 @@ class LedgerEntry:
     delta: Delta
     writer: str
     digest: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldChange:
-    """An operation that waits for a review.
-
-    Attributes:
-        id: names it in `tenure review`.
-        operation: what would be done.
-        reason: why it was held.
-        author: who proposed it.
-        run: the run it came from; empty for others.
-        at: ISO 8601.
-        state: `open`, `approved` or `rejected`.
-        decided: who decided, and when, in one text; empty while open.
-    """
-
-    id: str
-    operation: Operation
-    reason: str
-    author: str
-    run: str = ""
-    at: str = ""
-    state: str = "open"
-    decided: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +233,7 @@ class CaseHit:
     identifiers: tuple[str, ...] = ()
 
 
-class Reading(Figures, Protocol):
+class Reading(Figures, Waiting, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property
@@ -392,10 +372,6 @@ class Reading(Figures, Protocol):
         """Ids of finished runs that were kept but not learned from, oldest first."""
         ...
 
-    def held(self, *, state: str = "open") -> Sequence[HeldChange]:
-        """Held changes in a state, oldest first."""
-        ...
-
     def failed_replies(self) -> Sequence[FailedReply]:
         """Replies that wait to be tried again, oldest first."""
         ...
@@ -425,7 +401,7 @@ class Reading(Figures, Protocol):
         ...
 
 
-class Writing(Reading, Protocol):
+class Writing(Reading, Deciding, Protocol):
     """A transaction on one scope. Nothing is kept unless it ends without an error."""
 
     def admit(self, delta: Delta) -> Admitted:
@@ -434,14 +410,6 @@ class Writing(Reading, Protocol):
 
     def keep_run(self, run: Run, *, learned: bool) -> None:
         """Keep a run, or more steps and the outcome of one that is kept; `learned` marks its steps as learned from."""
-        ...
-
-    def hold(self, change: HeldChange) -> None:
-        """Put an operation into the review queue."""
-        ...
-
-    def decide(self, held_id: str, *, state: str, decided: str) -> None:
-        """Close a held change as `approved` or `rejected`."""
         ...
 
     def keep_failed_reply(self, failed: FailedReply) -> None:

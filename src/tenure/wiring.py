@@ -17,6 +17,7 @@ from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
 from tenure.learning.recall import Context, recall
 from tenure.learning.upkeep import carry_out, raise_bounds
+from tenure.learning.warning import warnings_of
 from tenure.opening import open_counter, open_embedder, open_model, open_store
 from tenure.playbook.delta import OPERATION_NAMES, Delta, Operation, Receipt
 from tenure.playbook.refine import Bounds, Plan, plan_refinement
@@ -262,7 +263,8 @@ class Tenure(FigureKeeping):
             note: for people reading the log.
 
         Returns:
-            A receipt per operation, and the version the delta became. Bounds of the scope are raised to what it stores.
+            A receipt per operation, the version the delta became, and warnings of texts that a learned lesson could not have.
+            Bounds of the scope are raised to what it stores.
 
         Raises:
             UserError: an operation stands where a list of them should, or something in the list is none.
@@ -293,7 +295,7 @@ class Tenure(FigureKeeping):
                 )
             admitted = work.admit(delta)
             raise_bounds(work, settings)
-        return admitted
+        return replace(admitted, warnings=warnings_of(delta.operations))
 
     def refine(self, bounds: Bounds | None = None, *, dry_run: bool = False) -> tuple[Plan, tuple[Receipt, ...]]:
         """Merge duplicates and keep the bounds now.

@@ -29,7 +29,7 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
         before = dict(look.sizes())
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    for gone in ("sizes", "observations", "aggregates", "sums"):
+    for gone in ("sizes", "observations", "aggregates", "sums", "held_statements"):
         connection.execute(f"DROP TABLE {gone}")
     connection.executescript(OLD_TEXTS + "DROP INDEX ix_lessons_support; UPDATE alembic_version SET version_num = '0002';")
     connection.close()
@@ -45,6 +45,7 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
 
 
 OLD_WORDS = """
+DROP TABLE held_statements;
 DROP TABLE observations;
 DROP TABLE aggregates;
 DROP TABLE sums;

@@ -12,7 +12,9 @@ from typing import Literal
 
 from tenure.governance.redaction import redact_run
 from tenure.learning.admitting import Proposed, admit_operations, basis_of, join_known
+from tenure.learning.corroborating import corroborate, statements_of
 from tenure.learning.observing import Recollection
+from tenure.learning.queueing import put_aside, put_held_lessons
 from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due, renew_prompt
@@ -21,7 +23,7 @@ from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally,
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
-from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Reading, Store, Usage, Writing
+from tenure.ports import Clock, IdSource, LanguageModel, Reading, Store, Usage, Writing
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
 from tenure.roles.signatures import signature
@@ -45,6 +47,7 @@ class Learned:
         version: of the delta; none if it left none.
         added, merged, held: lessons new, joined to one that was there, and waiting for a review.
         revised, retired, promoted: lessons whose text, use or standing changed.
+        released: held lessons that came into use, because independent trusted origins say the same.
         refined: what refine did right after, one sentence; empty if it was not due.
         conflicts: a sentence for each new lesson that differs in a fact from one that is alike; both stay, for a review.
         left: a sentence for each used lesson that the run speaks against and that stayed as it is.
@@ -62,6 +65,7 @@ class Learned:
     revised: int = 0
     retired: int = 0
     promoted: int = 0
+    released: int = 0
     refined: str = ""
     conflicts: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
@@ -91,6 +95,7 @@ class Summary:
     held: int = 0
     revised: int = 0
     retired: int = 0
+    released: int = 0
     conflicts: int = 0
     left: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -110,6 +115,7 @@ class Summary:
             held=self.held + learned.held,
             revised=self.revised + learned.revised,
             retired=self.retired + learned.retired,
+            released=self.released + learned.released,
             conflicts=self.conflicts + len(learned.conflicts),
             left=(*self.left, *learned.left)[:20],
             problems=(*self.problems, *learned.problems)[:20],
@@ -247,27 +253,30 @@ class Learner:
             work.keep_failed_reply(failed)
         problems = (*thought.problems, *thought.revising.problems)
         counts = credit(run, tags=thought.tags, seen_again=_seen_again(run, used))
-        admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run")))
-        delta_id = self._ids.next(work.newest_delta_id())
+        proposals = _proposals(work, run, thought, settings.whole("learn.lessons_per_run"))
+        admission = admit_operations(work, proposals, trusted=run.origin.trusted)
+        delta_id, at = self._ids.next(work.newest_delta_id()), self._clock.now()
+        statements = statements_of(admission.passed, thought.plain.insights)
+        heard = corroborate(work, run, said=statements, passed=admission.passed, used=used, delta=delta_id, at=at)
         joined = join_known(work, admission.passed, delta=delta_id, run=run.id)
+        if not run.origin.trusted:  # it says the same, which supports nothing
+            joined = replace(joined, operations=tuple(replace(op, support=0) if isinstance(op, Tally) else op for op in joined.operations))
         said = [operation for place, operation in enumerate(joined.operations) if place in joined.told and isinstance(operation, Tally)]
         support = [op for op in joined.operations if isinstance(op, Tally)]
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
         moved = _summed(counts, support)
-        moves = standing(touched, moved, honest=run.outcome.honest, records=self._track_records(work, run, touched, moved))
-        operations: list[Operation] = [*counts, *joined.operations, *moves]
-        at = self._clock.now()
-        for proposal, reason in admission.held:
-            work.hold(
-                HeldChange(
-                    id=self._ids.next(), operation=proposal.operation, reason=reason, author=proposal.author, run=run.id, at=at.isoformat()
-                )
-            )
-        if not operations:
+        moves = standing(
+            touched, moved, honest=run.outcome.honest and run.origin.trusted, records=self._track_records(work, run, touched, moved)
+        )
+        operations: list[Operation] = [*counts, *joined.operations, *moves, *heard.operations]
+        held, refused = put_aside(work, run, admission, ids=self._ids, at=at, batch=delta_id)
+        for change in heard.changes:
+            work.amend(change)
+        if not operations and not refused:
             return Learned(
                 run=run.id,
-                held=len(admission.held),
-                left=thought.revising.left,
+                held=held,
+                left=(*thought.revising.left, *thought.ignored, *admission.left),
                 problems=(*problems, *admission.refused),
                 usage=thought.usage,
             )
@@ -279,7 +288,8 @@ class Learner:
             author=thought.author,
             cause="run",
             at=at,
-            note="; ".join([f"run {run.id}", *(f"{operation.id} says it already" for operation in said)]),
+            note="; ".join([f"run {run.id}", *(f"{operation.id} says it already" for operation in said), *heard.told]),
+            decisions=(*heard.decisions, *refused),
         )
         admitted = work.admit(delta)
         receipts = list(admitted.receipts)
@@ -287,6 +297,7 @@ class Learner:
             here = place + len(counts)
             if receipts[here].status == "applied":
                 receipts[here] = replace(receipts[here], status="merged", reason=reason)
+        put_held_lessons(work, run, admission, operations, receipts, at=at)
         if any(isinstance(op, Retire) for op in moves):
             renew_prompt(work, "a lesson that misled was retired")
         refined = refine_if_due(work, settings, ids=self._ids, at=at) if admitted.version is not None else ""
@@ -296,12 +307,13 @@ class Learner:
             version=admitted.version,
             added=sum(isinstance(op, Add) and receipt.status == "applied" for op, receipt in done),
             merged=sum((isinstance(op, Tally) and op.support > 0) or receipt.status == "merged" for op, receipt in done) + joined.absorbed,
-            held=len(admission.held) + sum(receipt.status == "held" for receipt in receipts),
+            held=held + sum(receipt.status == "held" for receipt in receipts),
             revised=len({op.id for op, _ in done if isinstance(op, Update) and (op.text is not None or op.applies_when is not None)}),
             promoted=sum(isinstance(op, Update) and op.status == "active" for op, _ in done),
             retired=sum(isinstance(op, Retire) for op, _ in done),
+            released=heard.released,
             refined=refined,
-            left=thought.revising.left,
+            left=(*thought.revising.left, *thought.ignored, *admission.left),
             problems=(*problems, *admission.refused),
             usage=thought.usage,
             receipts=tuple(receipts),
@@ -331,19 +343,31 @@ def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable
             if room <= 0:
                 continue
             room -= 1
-        yield Proposed(operation=_from(operation, run), basis=basis_of(operation, outside), author=thought.author)
+        basis, why = basis_of(operation, outside, work)
+        yield Proposed(operation=_from(operation, run), basis=basis, author=thought.author, why=why)
 
 
 def _plain_proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:
     room = most
     for insight in thought.plain.insights:
-        curation = curate_plain(replace(thought.plain, insights=(insight,)), work.about, status="provisional")
+        existing = work.about if insight.basis == "untrusted" else _in_the_open(work)
+        curation = curate_plain(replace(thought.plain, insights=(insight,)), existing, status="provisional")
         for operation in curation.operations:
             if isinstance(operation, Add):
                 if room <= 0:
                     continue
                 room -= 1
             yield Proposed(operation=_from(operation, run), basis=insight.basis, author=thought.plain.author)
+
+
+def _in_the_open(work: Writing) -> Callable[[str], Lesson | None]:
+    """Lessons by subject, without held ones: what strangers had written down first does not swallow what trusted runs show."""
+
+    def find(subject: str) -> Lesson | None:
+        lesson = work.about(subject)
+        return None if lesson is not None and lesson.status == "held" else lesson
+
+    return find
 
 
 def _as_it_was(work: Writing, revising: Revising, operation: Update) -> bool:

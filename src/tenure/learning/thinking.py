@@ -15,6 +15,7 @@ from tenure.roles.curate import Curation, curate_with
 from tenure.roles.extract import extract
 from tenure.roles.reflect import reflect_with
 from tenure.roles.reflection import Insight, Reflection
+from tenure.roles.taint import UntrustedText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,8 @@ class Thought:
         failed: replies that could not be used, to be kept.
         problems: a sentence for each thing that went wrong.
         usage: of the model calls.
+        unheard: whether the model's tags do not count, because the run holds text of strangers who could have asked for
+            them: a page that says "that lesson misled you" must not cost a lesson its standing. The outcome alone counts then.
     """
 
     plain: Reflection
@@ -38,6 +41,7 @@ class Thought:
     failed: tuple[FailedReply, ...] = ()
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    unheard: bool = False
 
     @property
     def author(self) -> str:
@@ -47,7 +51,14 @@ class Thought:
     @property
     def tags(self) -> dict[str, str]:
         """What each used lesson did, by id; the model's word where there is one."""
-        return _tags(self.plain) if self.model is None else _tags(self.plain, self.model)
+        return _tags(self.plain) if self.model is None or self.unheard else _tags(self.plain, self.model)
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """A sentence for each lesson that a model's tag would have counted against, and does not."""
+        tags = self.model.tags if self.model is not None and self.unheard else ()
+        why = "the model says that it misled, but the run holds text of strangers who could have asked for that; only the outcome counts"
+        return tuple(f"lesson '{tag.id}': {why}" for tag in tags if tag.tag == "harmful")
 
 
 def think(
@@ -100,19 +111,21 @@ def think(
     lost: tuple[FailedReply, ...] = ()
     if reflection.failed_reply:
         lost = failed("reflect", "a refinement round could not be read", reflection.failed_reply).failed
-    revising = revise(_tags(plain, reflection), counted)
+    unheard = bool(reflection.tags) and UntrustedText(run).has_carrier
+    revising = revise(_tags(plain) if unheard else _tags(plain, reflection), counted)
     if not reflection.insights:
-        return Thought(plain=plain, model=reflection, revising=revising, failed=lost, usage=counted.usage)
+        return Thought(plain=plain, model=reflection, revising=revising, failed=lost, usage=counted.usage, unheard=unheard)
     # What is new is written last, beside the revised lessons, so that it complements them.
     revised = {lesson.id: lesson for lesson in revising.lessons}
     others = [lesson for lesson in related(_said(reflection.insights)) if lesson.id not in revised]
     try:
         curation = curate_with(counted, reflection, [*revised.values(), *others])
     except ModelError as exc:
-        return replace(failed("curate", str(exc)), model=reflection, revising=revising)
+        return replace(failed("curate", str(exc)), model=reflection, revising=revising, unheard=unheard)
     if curation.failed_reply is not None:
-        return replace(failed("curate", curation.failure, curation.failed_reply), model=reflection, curation=curation, revising=revising)
-    return Thought(plain=plain, model=reflection, curation=curation, revising=revising, failed=lost, usage=counted.usage)
+        lost_reply = failed("curate", curation.failure, curation.failed_reply)
+        return replace(lost_reply, model=reflection, curation=curation, revising=revising, unheard=unheard)
+    return Thought(plain=plain, model=reflection, curation=curation, revising=revising, failed=lost, usage=counted.usage, unheard=unheard)
 
 
 def _tags(*reflections: Reflection) -> dict[str, str]:

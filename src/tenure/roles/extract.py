@@ -53,7 +53,12 @@ def extract(run: Run, *, earlier: Sequence[Run] = (), since: int = 0) -> Reflect
 
 
 def _with_basis(run: Run, insight: Insight) -> Insight:
-    """An insight as untrusted, if an error that it quotes tells what to do beyond the call: then it passes on an instruction."""
+    """An insight as untrusted, if an error that it quotes tells what to do beyond the call: then it passes on an instruction.
+
+    What a person said counts as a person's only where the one who reports the run is trusted.
+    """
+    if insight.basis == "person" and not run.origin.trusted:
+        return replace(insight, basis="untrusted")
     if insight.basis != "structure":
         return insight
     errors = {run.steps[place.step].error for place in insight.evidence if place.run == run.id and 0 <= place.step < len(run.steps)}

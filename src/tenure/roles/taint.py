@@ -102,9 +102,30 @@ class UntrustedText:
         """
         if self.is_repeated_in(statement):
             return "it repeats untrusted text"
+        ground = self._grounded()
+        return ground.lacks(statement) if ground.has_carrier else ""
+
+    @property
+    def has_carrier(self) -> bool:
+        """Whether something untrusted in the run could have carried an instruction, and a model that read it may have obeyed."""
+        return self._grounded().has_carrier
+
+    def nearest(self, statement: str) -> int:
+        """Index of the untrusted step that shares most words with a statement, the first of equals; -1 if none shares two."""
+        words = frozenset(word_stems(statement))
+        best, shared = -1, 1
+        for index, step in enumerate(self._run.steps):
+            if _is_untrusted(step, self._run):
+                texts = (reading for text in (step.content, step.error) for reading in _readings(text[:_READ]) if text)
+                found = max((len(words & frozenset(word_stems(text))) for text in texts), default=0)
+                if found > shared:
+                    best, shared = index, found
+        return best
+
+    def _grounded(self) -> _Ground:
         if self._ground is None:
             self._ground = _Ground(self._run)
-        return self._ground.lacks(statement) if self._ground.has_carrier else ""
+        return self._ground
 
 
 class _Ground:

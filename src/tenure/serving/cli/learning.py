@@ -226,7 +226,7 @@ def _counts(summary: Summary) -> str:
 
 
 def _together(one: Summary, other: Summary) -> Summary:
-    names = ("runs", "successes", "failures", "skipped", "added", "merged", "held", "revised", "retired", "conflicts")
+    names = ("runs", "successes", "failures", "skipped", "added", "merged", "held", "revised", "retired", "released", "conflicts")
     return replace(
         other,
         problems=(*one.problems, *other.problems),
@@ -283,6 +283,7 @@ def _show_learned(request: Request, learned: Summary, fresh: tuple[Lesson, ...],
         ("revised", learned.revised, "lessons with a new text"),
         ("retired", learned.retired, "lessons taken out of use"),
         ("held", learned.held, "changes that wait for a review"),
+        ("released", learned.released, "held lessons in use now: independent trusted origins say the same"),
         ("conflicts", learned.conflicts, "new lessons that differ in a fact from one that is alike; both stay. See: tenure review list"),
     ):
         if number:
