@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,6 +55,10 @@ class Waiting(Protocol):
         """The held change of an id, whatever its state."""
         ...
 
+    def held_named(self, ids: Collection[str]) -> Mapping[str, HeldChange]:
+        """The held changes of some ids, whatever their states."""
+        ...
+
     def held_lessons(self) -> Sequence[Lesson]:
         """Lessons that stand in the playbook as held, sorted by id."""
         ...
@@ -75,7 +79,7 @@ class Waiting(Protocol):
 class Deciding(Waiting, Protocol):
     """The part of a transaction on a scope that concerns changes that wait."""
 
-    def hold(self, change: HeldChange) -> None:
+    def hold(self, waits: HeldChange) -> None:
         """Put an operation into the review queue."""
         ...
 
@@ -83,6 +87,6 @@ class Deciding(Waiting, Protocol):
         """Close a held change as `approved` or `rejected`."""
         ...
 
-    def amend(self, change: HeldChange) -> None:
-        """Write a held change anew, or for the first time: its state, voices and decision."""
+    def amend(self, *changes: HeldChange) -> None:
+        """Write held changes anew, or for the first time: their state, voices and decision."""
         ...

@@ -16,6 +16,7 @@ from tenure.learning.figures import FigureKeeping
 from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
 from tenure.learning.recall import Context, recall
+from tenure.learning.rulings import ReviewKeeping
 from tenure.learning.upkeep import carry_out, raise_bounds
 from tenure.learning.warning import warnings_of
 from tenure.opening import open_counter, open_embedder, open_model, open_store
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from tenure.learning.loop import Learned, Learner, Summary
 
 
-class Tenure(FigureKeeping):
+class Tenure(FigureKeeping, ReviewKeeping):
     """A playbook that learns from runs.
 
         book = Tenure.open("sqlite:///book.db", scope="finance")
@@ -384,6 +385,11 @@ class Tenure(FigureKeeping):
     arollback = in_thread(rollback)
     aobserve = in_thread(FigureKeeping.observe)
     arevoke = in_thread(FigureKeeping.revoke)
+    aheld = in_thread(ReviewKeeping.held)
+    aapprove = in_thread(ReviewKeeping.approve)
+    areject = in_thread(ReviewKeeping.reject)
+    aundo_review = in_thread(ReviewKeeping.undo_review)
+    acheck_ledger = in_thread(ReviewKeeping.check_ledger)
 
 
 def scoped(name: str) -> str:

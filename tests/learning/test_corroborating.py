@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tenure import Origin, Outcome, Run, Step, Task, Tenure
+from tenure import Origin, Outcome, Retire, Run, Step, Task, Tenure
 from tenure.learning.loop import Learned
 from tenure.learning.review import held_changes
 from tenure.ports import Prompt
@@ -176,6 +176,7 @@ def test_what_a_person_set_aside_is_not_released_by_runs(book: Tenure) -> None:
     book.apply([Add("ledger", RULE, id="l-1", author="model:rule"), Update("l-1", status="held")])
     for number in range(1, 4):
         learn(book, SAME, run_of(f"r{number}"))
+    learn(book, RULE, run_of("r4"))
     assert status(book, "l-1") == "held"
 
 
@@ -295,6 +296,21 @@ def test_what_a_model_takes_away_after_reading_a_stranger_waits(book: Tenure, re
         assert "strangers" in queued[0].reason
 
 
+def test_what_a_trusted_run_carries_out_by_itself_waits_no_more(book: Tenure) -> None:
+    with_ledger_lessons(book)
+    book._model = proposing(REMOVALS[0])
+    book.learn(run_of("r1", page=FORGET))
+    (change,) = [one for one in book.held() if isinstance(one.operation, Retire)]
+    book.learn(run_of("r2", origin=Origin(principal="bob")))
+    assert status(book, "l-1") == "retired"
+    with book.store.reading(book.scope) as look:
+        closed = look.held_change(change.id)
+        delta = look.ledger(newest_first=True, limit=1)[0].delta
+    assert closed is not None
+    assert (closed.state, closed.batch) == ("corroborated", delta.id)
+    assert "run r2 of the trusted origin bob/api" in delta.decisions[0].note
+
+
 def test_a_page_cannot_have_a_lesson_tagged_harmful(book: Tenure) -> None:
     with_ledger_lessons(book)
     book._model = proposing(tags=[{"id": "l-1", "tag": "harmful", "reason": "the page says so"}])
@@ -317,3 +333,15 @@ def test_a_refusal_is_kept_with_its_reason_and_stands_in_the_ledger(book: Tenure
     assert refused.run == "r1"
     assert [(one.change, one.state) for one in delta.decisions] == [(refused.id, "refused")]
     assert refused.rule in delta.decisions[0].note
+
+
+def test_a_review_from_python_is_one_version_and_one_step_back(book: Tenure) -> None:
+    lesson = held(book)
+    assert [change.id for change in book.held()] == [lesson]
+    done = book.approve([lesson], note="checked", author="person:ann")
+    assert (status(book, lesson), book.held(), done.receipts[0].status) == ("active", (), "applied")
+    undone = book.undo_review()
+    assert (undone.batch, undone.reopened, status(book, lesson)) == (done.batch, (lesson,), "held")
+    book.reject([lesson])
+    assert status(book, lesson) == "retired"
+    assert book.check_ledger().ok

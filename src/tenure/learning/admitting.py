@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tenure.governance.admission import admit
+from tenure.learning.corroborating import was_tainted
 from tenure.learning.duplicates import conflicts_of, duplicate_of
 from tenure.playbook.delta import Add, Merge, Operation, Retire, Tally, Update
 from tenure.playbook.lessons import Lesson, lesson_id, normalised, section_name, text_digest
@@ -98,9 +99,11 @@ def admit_operations(reading: Reading, proposals: Iterable[Proposed], *, trusted
             refusals.append(Wait(proposal=proposal, reason=decision.reason, rule=decision.rule))
         elif there is not None and there.status == "retired" and _was_rejected(reading, there):
             left.append(f"lesson '{there.id}' was rejected in review: the same text does not come back by itself")
-        elif isinstance(operation, Add) and (decision.action == "hold" or (not trusted and there is not None and there.status == "held")):
+        elif isinstance(operation, Add) and (
+            decision.action == "hold" or (there is not None and there.status == "held" and not (trusted and was_tainted(reading, there)))
+        ):
             waits = replace(operation, status="held")
-            reason = decision.reason or "it says what a held lesson says, and its origin is not trusted"
+            reason = decision.reason or f"it says what '{there.id if there is not None else ''}' says, which waits for a person"
             why = f" ({proposal.why})" if proposal.why else ""
             waiting[waits] = Wait(proposal=proposal, reason=f"{reason}{why}", rule=decision.rule or "untrusted-source")
             passed.append(waits)

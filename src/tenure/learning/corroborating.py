@@ -96,7 +96,7 @@ def corroborate(
     keys = {key: lesson for lesson in said if (key := statement_key(lesson)) not in told}
     for name, held in sorted(reading.named(reading.held_saying(keys)).items()):
         change = _change_of(reading, held)
-        if name not in own and held.status == "held" and _was_tainted(reading, held, change):
+        if name not in own and held.status == "held" and was_tainted(reading, held):
             found = _heard(found, reading, run, held, change, keys[statement_key(held)], delta, at)
     for op in passed:
         for name in reading.held_saying([proposal_key(op)]) if not isinstance(op, Add) else ():
@@ -170,11 +170,11 @@ def held_lesson(lesson: Lesson, reason: str = "it was admitted as held") -> Held
     )
 
 
-def _was_tainted(reading: Reading, lesson: Lesson, change: HeldChange) -> bool:
-    """Whether a lesson waits because of whose words it is made of, and for no decision of a person."""
+def was_tainted(reading: Reading, lesson: Lesson) -> bool:
+    """Whether a held lesson waits because of whose words it is made of, and for no decision of a person."""
     kept = reading.held_change(lesson.id)
     if kept is not None and kept.state == "open":
-        return change.rule == TAINTED
+        return kept.rule == TAINTED
     # Of an earlier Tenure, or from a file: born held by learning, and nobody has touched its standing since.
     record = reading.record(lesson.id)
     untouched = record is not None and record.admission is not None and record.admission.status == "held" and "life" not in record.registers

@@ -215,8 +215,7 @@ def rollback(work: Writing, version: int, *, ids: IdSource, at: datetime, author
         decisions=decisions,
     )
     admitted = work.admit(delta)
-    for change in changes:
-        work.amend(change)
+    work.amend(*changes)
     return admitted
 
 

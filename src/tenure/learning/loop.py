@@ -270,8 +270,7 @@ class Learner:
         )
         operations: list[Operation] = [*counts, *joined.operations, *moves, *heard.operations]
         held, refused = put_aside(work, run, admission, ids=self._ids, at=at, batch=delta_id)
-        for change in heard.changes:
-            work.amend(change)
+        work.amend(*heard.changes)
         if not operations and not refused:
             return Learned(
                 run=run.id,
@@ -350,6 +349,8 @@ def _proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable
 def _plain_proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:
     room = most
     for insight in thought.plain.insights:
+        told = "an error that it quotes says more than what was wrong with a call" if run.origin.trusted else "its origin is not trusted"
+        why = told if insight.basis == "untrusted" else ""
         existing = work.about if insight.basis == "untrusted" else _in_the_open(work)
         curation = curate_plain(replace(thought.plain, insights=(insight,)), existing, status="provisional")
         for operation in curation.operations:
@@ -357,7 +358,7 @@ def _plain_proposals(work: Writing, run: Run, thought: Thought, most: int) -> It
                 if room <= 0:
                     continue
                 room -= 1
-            yield Proposed(operation=_from(operation, run), basis=insight.basis, author=thought.plain.author)
+            yield Proposed(operation=_from(operation, run), basis=insight.basis, author=thought.plain.author, why=why)
 
 
 def _in_the_open(work: Writing) -> Callable[[str], Lesson | None]:

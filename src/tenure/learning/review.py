@@ -162,9 +162,8 @@ def decide(work: Writing, rulings: Sequence[Ruling], *, ids: IdSource, at: datet
     )
     admitted = work.admit(delta)
     raise_bounds(work, read_settings(work.setting))
-    for one in done:
-        who = f"{author} at {at.isoformat()}" + (f": {one.note}" if one.note else "")
-        work.amend(replace(one.change, state=one.state, decided=who, batch=delta.id))
+    who = f"{author} at {at.isoformat()}"
+    work.amend(*(replace(one.change, state=one.state, decided=f"{who}: {one.note}" if one.note else who, batch=delta.id) for one in done))
     receipts = tuple(admitted.receipts[place] if isinstance(place, int) else place for place in places)
     return Decided(batch=delta.id, version=admitted.version, receipts=receipts, warnings=tuple(warnings))
 

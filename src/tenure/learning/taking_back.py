@@ -95,8 +95,7 @@ def undo_review(work: Writing, named: str = "", *, ids: IdSource, at: datetime, 
         ),
     )
     admitted = work.admit(delta)
-    for change in changes:
-        work.amend(reopened(change))
+    work.amend(*map(reopened, changes))
     return Undone(
         batch=entry.delta.id,
         at_version=entry.version,
@@ -131,8 +130,9 @@ def reopen_since(work: Writing, version: int, goal: Playbook) -> tuple[tuple[Dec
             earlier |= {one.change: (one.state, entry.delta.id) for one in entry.delta.decisions}
     decisions: list[Decision] = []
     changes: list[HeldChange] = []
+    kept = work.held_named(first)
     for name, state in first.items():
-        change = work.held_change(name)
+        change = kept.get(name)
         if change is None or change.state == "refused":
             continue
         before, batch = earlier.get(name, ("open", "")) if state == "open" else ("open", "")
@@ -154,8 +154,9 @@ def _made_by_persons(delta: Delta) -> bool:
 
 def _standing(reading: Reading, delta: Delta) -> list[HeldChange]:
     """The changes that a batch decided and that are still as it decided them."""
-    found = (reading.held_change(one.change) for one in delta.decisions if one.state in BY_PERSONS)
-    return [change for change in found if change is not None and change.batch == delta.id]
+    ids = [one.change for one in delta.decisions if one.state in BY_PERSONS]
+    found = reading.held_named(ids)
+    return [found[one] for one in ids if one in found and found[one].batch == delta.id]
 
 
 def _lessons_named(change: HeldChange) -> Sequence[str]:

@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from tenure.governance.ledger_check import LedgerCheck, Row, TextRow, Walk
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.statements import proposal_key, statement_key
 from tenure.ports import HeldChange
 from tenure.stores import codec, rows
-from tenure.stores.prepared import fetch_among, put
+from tenure.stores.prepared import change, fetch_among, put
 
 TOLD_EVERY = 1_000
 """Deltas after which a walk over the ledger says how far it is."""
@@ -42,6 +42,12 @@ class SqlWaiting:
         """The held change of an id, whatever its state."""
         body = self._one(rows.held.c.body, id=change)
         return None if body is None else codec.held_from_json(body)
+
+    def held_named(self, ids: Collection[str]) -> Mapping[str, HeldChange]:
+        """The held changes of some ids, whatever their states."""
+        t = rows.held
+        bodies = (body for some in _portions(ids) for (body,) in fetch_among(self._connection, (t.c.body,), self._wall, "id", some))
+        return {one.id: one for one in map(codec.held_from_json, bodies)}
 
     def held_lessons(self) -> Sequence[Lesson]:
         """Lessons that stand in the playbook as held, sorted by id."""
@@ -121,16 +127,10 @@ class _Texts:
 class SqlDeciding(SqlWaiting):
     """The part of a transaction that concerns changes that wait (see `ports.Deciding`)."""
 
-    def _update(self, table: Any, key: Mapping[str, object], values: Mapping[str, object]) -> int:
-        raise NotImplementedError
-
-    def _insert(self, table: Any, *new: Mapping[str, object]) -> Any:
-        raise NotImplementedError
-
-    def hold(self, change: HeldChange) -> None:
+    def hold(self, waits: HeldChange) -> None:
         """Put an operation into the review queue. What is there under its id stays: learning a run again re-opens nothing."""
-        if self._one(rows.held.c.state, id=change.id) is None:
-            self.amend(change)
+        if self._one(rows.held.c.state, id=waits.id) is None:
+            self.amend(waits)
 
     def decide(self, held_id: str, *, state: str, decided: str) -> None:
         """Close a held change; one that is closed, or not there, stays as it is."""
@@ -138,26 +138,56 @@ class SqlDeciding(SqlWaiting):
         if body is not None:
             self.amend(replace(codec.held_from_json(body), state=state, decided=decided))
 
-    def amend(self, change: HeldChange) -> None:
-        """Write a held change anew, or for the first time."""
-        values = {"state": change.state, "run_id": change.run, "body": codec.held_to_json(change)}
-        if self._update(rows.held, {"id": change.id}, values) == 0:
-            self._insert(rows.held, {"id": change.id, **values})
-        key = proposal_key(change.operation) if change.state == "open" else ""
+    def amend(self, *changes: HeldChange) -> None:
+        """Write held changes anew, or for the first time; a statement serves all of them."""
+        said = {change.id: change for change in changes}
+        values = [
+            {**self._wall, "id": one.id, "state": one.state, "run_id": one.run, "body": codec.held_to_json(one)} for one in said.values()
+        ]
+        known = self._there(rows.held, said)
+        change(self._connection, _ANEW, [{f"new_{name}": held for name, held in row.items()} for row in values if row["id"] in known])
+        put(self._connection, rows.held, [row for row in values if row["id"] not in known])
         # What a held lesson says is kept with the lesson, whatever becomes of its place in the queue.
-        if self._one(rows.lessons.c.status, id=change.id) is None:
-            self._say(change.id, key)
+        lessons = self._there(rows.lessons, said)
+        self._say({one: proposal_key(said[one].operation) if said[one].state == "open" else "" for one in said if one not in lessons})
+
+    def _there(self, table: Any, ids: Collection[str]) -> set[str]:
+        """Which of some ids a table has."""
+        return {one for some in _portions(ids) for (one,) in fetch_among(self._connection, (table.c.id,), self._wall, "id", some)}
 
     def _keep_statements(self, before: Mapping[str, Lesson], after: Mapping[str, Lesson | None]) -> None:
         """Keep what held lessons say where it can be looked up; of others there is nothing to keep."""
+        keys: dict[str, str] = {}
         for one, lesson in after.items():
             was = before.get(one)
             held = lesson is not None and lesson.status == "held"
             if held or (was is not None and was.status == "held"):
-                self._say(one, statement_key(lesson) if lesson is not None and held else "")
+                keys[one] = statement_key(lesson) if lesson is not None and held else ""
+        self._say(keys)
 
-    def _say(self, one: str, key: str) -> None:
-        t = rows.held_statements
-        self._connection.execute(delete(t).where(self._mine(t, id=one)))
-        if key:
-            put(self._connection, t, [{**self._wall, "says": key, "id": one}])
+    def _say(self, keys: Mapping[str, str]) -> None:
+        """Keep what some ids say, in place of what they said; an empty key keeps nothing."""
+        change(self._connection, _SAID, [{**self._wall, "said": one} for one in keys])
+        put(self._connection, rows.held_statements, [{**self._wall, "says": key, "id": one} for one, key in keys.items() if key])
+
+
+_AT_ONCE = 500
+
+
+def _portions(ids: Collection[str]) -> Iterator[Sequence[str]]:
+    wanted = sorted(ids)
+    return (wanted[start : start + _AT_ONCE] for start in range(0, len(wanted), _AT_ONCE))
+
+
+def _anew() -> Any:
+    t = rows.held
+    mine = [t.c[name] == bindparam(f"new_{name}") for name in ("tenant", "scope", "id")]
+    return update(t).where(*mine).values({name: bindparam(f"new_{name}") for name in ("state", "run_id", "body")})
+
+
+def _said() -> Any:
+    t = rows.held_statements
+    return delete(t).where(t.c.tenant == bindparam("tenant"), t.c.scope == bindparam("scope"), t.c.id == bindparam("said"))
+
+
+_ANEW, _SAID = _anew(), _said()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from tenure.governance.ledger_check import Broken, LedgerCheck
@@ -29,6 +29,10 @@ class WaitingInMemory:
     def held_change(self, change: str) -> HeldChange | None:
         """The held change of an id, whatever its state."""
         return self._now.held.get(change)
+
+    def held_named(self, ids: Collection[str]) -> Mapping[str, HeldChange]:
+        """The held changes of some ids, whatever their states."""
+        return {one: self._now.held[one] for one in ids if one in self._now.held}
 
     def held_lessons(self) -> Sequence[Lesson]:
         """Lessons that stand in the playbook as held, sorted by id."""
@@ -65,10 +69,10 @@ class WaitingInMemory:
 class DecidingInMemory(WaitingInMemory):
     """The part of a transaction that concerns changes that wait (see `ports.Deciding`)."""
 
-    def hold(self, change: HeldChange) -> None:
+    def hold(self, waits: HeldChange) -> None:
         """Put an operation into the review queue. What is there under its id stays: the same run learned again re-opens nothing."""
-        if change.id not in self._now.held:
-            self.amend(change)
+        if waits.id not in self._now.held:
+            self.amend(waits)
 
     def decide(self, held_id: str, *, state: str, decided: str) -> None:
         """Close a held change; one that is closed, or not there, stays as it is."""
@@ -76,9 +80,9 @@ class DecidingInMemory(WaitingInMemory):
         if change is not None and change.state == "open":
             self.amend(replace(change, state=state, decided=decided))
 
-    def amend(self, change: HeldChange) -> None:
-        """Write a held change anew, or for the first time."""
-        self._now = replace(self._now, held={**self._now.held, change.id: change})
+    def amend(self, *changes: HeldChange) -> None:
+        """Write held changes anew, or for the first time."""
+        self._now = replace(self._now, held={**self._now.held, **{change.id: change for change in changes}})
 
 
 def link(previous: str, delta: Delta) -> str:

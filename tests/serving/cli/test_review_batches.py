@@ -179,16 +179,14 @@ def test_ten_thousand_changes_page(cli: Cli, folder: Path) -> None:
 
     cli("apply", write_operations(folder, {"op": "ADD", "section": "s", "id": "s-1", "text": "Archive pages."}))
     with opened() as book, book.store.writing(book.scope) as work:
-        for number in range(10_000):
-            work.hold(
-                HeldChange(id=f"h{number:05d}", operation=Retire("s-1", f"reason {number}"), reason="r" * 50, author="model:x", at="2026")
-            )
+        rest = {"operation": Retire("s-1", "old"), "reason": "it may come from untrusted text " * 3, "author": "model:x", "at": "2026"}
+        work.amend(*(HeldChange(id=f"h{number:05d}", **rest) for number in range(10_000)))  # type: ignore[arg-type]
     began = time.process_time()
     first = cli("review", "list")
     assert time.process_time() - began < 20
     assert "50 of 10,000 changes. Go on: tenure review list --from 51" in first.err
     assert first.out.count("RETIRE s-1") == 50
-    assert "9999" in cli("review", "list", "--from", "9999").out
+    assert cli("review", "list", "--from", "9999").out.count("RETIRE s-1") == 2
     done = cli("review", "reject", "--all", "--reason", "a flood", "--yes")
     assert (done.code, "Rejected 10,000 changes." in done.err, "and 9,980 more" in done.err) == (0, True, True)
     assert cli("review", "undo", "--yes").code == 0

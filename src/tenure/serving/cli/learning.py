@@ -333,6 +333,8 @@ def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Co
         terminal.warn(problem)
     if len(learned.problems) > NAMED:
         terminal.say(f"  and {len(learned.problems) - NAMED} more")
+    if not dry_run and any(problem.startswith("refused a lesson") for problem in learned.problems):
+        terminal.say(f"What was refused is kept, and never used: {request.command('review decided --state refused')}")
     elsewhere = {scope: runs for scope, runs in scopes.items() if scope != book.scope}
     for scope, runs in elsewhere.items():
         terminal.warn(

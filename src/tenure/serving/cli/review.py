@@ -420,8 +420,9 @@ def show_done(request: Request, rulings: Sequence[Ruling], done: Decided, scope:
     """Say what came of a batch."""
     terminal = request.terminal
     pairs = list(zip(rulings, done.receipts, strict=True))
-    carried = [one for one, receipt in pairs if receipt.status != "skipped" or not receipt.reason.startswith("left open")]
-    stopped = [(one, receipt) for one, receipt in pairs if one not in carried]
+    stopped = [(one, receipt) for one, receipt in pairs if receipt.status == "skipped" and receipt.reason.startswith("left open")]
+    left_open = {one.change.id for one, _ in stopped}
+    carried = [one for one, _ in pairs if one.change.id not in left_open]
     by_state = {state: [one.change.id for one in carried if one.state == state] for state in ("approved", "edited", "rejected")}
     if request.as_json:
         from tenure.playbook.delta import OPERATION_NAMES
@@ -441,7 +442,7 @@ def show_done(request: Request, rulings: Sequence[Ruling], done: Decided, scope:
         return
     for one, receipt in pairs[:20]:
         why = f" ({receipt.reason})" if receipt.reason and receipt.reason != "closed" else ""
-        word = one.state if one in carried and receipt.status != "skipped" else receipt.status
+        word = one.state if receipt.status != "skipped" else receipt.status
         terminal.say(f"{word}: {said(one.change.operation)}{why}")
     if len(pairs) > 20:
         terminal.say(f"and {len(pairs) - 20:,} more")

@@ -90,6 +90,8 @@ def show_conflicts(terminal: Terminal, found: Sequence[Conflict], texts: Mapping
 
 def show_change(terminal: Terminal, reading: Reading, change: HeldChange) -> None:
     """One change: why it waits, what it would change, and what it rests on."""
+    from tenure.learning.review import refusal_of
+
     facts: list[tuple[str, Cell]] = [
         ("id", change.id),
         ("operation", _name(change.operation)),
@@ -102,7 +104,11 @@ def show_change(terminal: Terminal, reading: Reading, change: HeldChange) -> Non
         ("said too by", ", ".join(f"run {one}" for one in change.voices)),
         ("reason given", getattr(change.operation, "reason", "")),
     ]
-    terminal.facts([*facts, *((name, value) for name, value in optional if value)])
+    facts += [(name, value) for name, value in optional if value]
+    refused = refusal_of(change)
+    if refused:
+        facts.append(("careful", [(f"{refused}. It would be refused from a run today; to approve it all the same: --anyway", "red")]))
+    terminal.facts(facts)
     terminal.text("\n")
     rows = [
         (one.mark, one.lesson, [(f"{one.field}: " if one.field else "", "dim"), (one.text, one.style)])
@@ -176,15 +182,19 @@ def _show_evidence(terminal: Terminal, reading: Reading, change: HeldChange) -> 
     ids = list(dict.fromkeys([*(place.run for place in places), *([change.run] if change.run else [])]))
     runs = {one: reading.run(one) for one in ids}
     rows: list[Sequence[Cell]] = []
+    source = runs.get(change.run)
+    stranger = stranger_step(source, change)
     for place in places:
+        if place.run == change.run and place.step == stranger >= 0:
+            rows.append(
+                (one_line(place.run, 40), str(place.step), [(f"{place.role}, a stranger's words", "red")], quoted(source, stranger))
+            )
+            continue
         rows.append(
             (one_line(place.run, 40), str(place.step) if place.step >= 0 else "", place.role, quoted(runs.get(place.run), place.step))
         )
-    source = runs.get(change.run)
-    stranger = stranger_step(source, change)
-    if source is not None and stranger >= 0:
-        told_by = "[stranger]" if all(place.step != stranger for place in places) else "[stranger, again]"
-        rows.append((one_line(change.run, 40), str(stranger), [(told_by, "red")], quoted(source, stranger)))
+    if stranger >= 0 and all((place.run, place.step) != (change.run, stranger) for place in places):
+        rows.append((one_line(change.run, 40), str(stranger), [("a stranger's words", "red")], quoted(source, stranger)))
     if rows:
         terminal.text("\n")
         columns = [Column(title="evidence: run"), Column(title="step", right=True, optional=True), Column(title="shows")]

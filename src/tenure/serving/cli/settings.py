@@ -130,12 +130,14 @@ def unset(request: Request, name: Name) -> int:
 
 def status(request: Request) -> int:
     """Say how a scope stands, in a few lines."""
+    from tenure.learning.review import held_changes
     from tenure.serving.cli.vectors import said_of, standing_of
 
     with request.reading() as book, book.store.reading(book.scope) as reading:
         counts, newest = reading.counts(), reading.version()
         last = list(reading.ledger(newest_first=True, limit=1))
-        waiting, held, failed = len(reading.unlearned(limit=10_000)), counts["open"], len(reading.failed_replies())
+        waiting, failed = len(reading.unlearned(limit=10_000)), len(reading.failed_replies())
+        held = len(held_changes(reading))
         spent = book.store.spent(book.scope, book.clock.now().date().isoformat())
         standing, problem = standing_of(book)
     where = _where(request)
