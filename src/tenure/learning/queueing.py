@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from tenure.learning.admitting import Admission, Wait
-from tenure.playbook.delta import Add, Decision, Operation, Receipt
+from tenure.playbook.delta import Add, Decision, Merge, Operation, Receipt
 from tenure.playbook.run import Run
 from tenure.playbook.statements import proposal_key
-from tenure.ports import HeldChange, IdSource, Writing
+from tenure.ports import HeldChange, IdSource, Reading, Writing
 from tenure.roles.taint import UntrustedText
 
 
@@ -36,11 +36,11 @@ def put_aside(
     for wait in admission.held:
         key = proposal_key(wait.proposal.operation)
         if not (key and work.held_saying([key])):
-            work.hold(_change(wait, wait.proposal.operation, run, id=ids.next(), at=at))
+            work.hold(_change(work, wait, wait.proposal.operation, run, id=ids.next(), at=at))
             queued += 1
     refused: list[Decision] = []
     for wait in admission.refusals:
-        change = _change(wait, wait.proposal.operation, run, id=ids.next(), at=at)
+        change = _change(work, wait, wait.proposal.operation, run, id=ids.next(), at=at)
         work.hold(replace(change, state="refused", decided=f"admission at {at.isoformat()}", batch=batch))
         refused.append(Decision(change=change.id, state="refused", note=f"{wait.rule}: {wait.reason}"))
     return queued, tuple(refused)
@@ -53,13 +53,25 @@ def put_held_lessons(
     for operation, receipt in zip(operations, receipts, strict=True):
         wait = admission.waiting.get(operation) if isinstance(operation, Add) and receipt.status == "held" else None
         if wait is not None and isinstance(operation, Add):
-            work.hold(_change(wait, replace(operation, id=receipt.id), run, id=receipt.id, at=at))
+            work.hold(_change(work, wait, replace(operation, id=receipt.id), run, id=receipt.id, at=at))
 
 
-def _change(wait: Wait, operation: Operation, run: Run, *, id: str, at: datetime) -> HeldChange:
-    said = (getattr(operation, name, None) for name in ("text", "applies_when", "avoid", "reason"))
-    step = UntrustedText(run).nearest("\n".join(text for text in said if text))
-    origin = run.steps[step].origin if step >= 0 else None
+def stranger_step(reading: Reading, run: Run, operation: Operation) -> int:
+    """Index of the step of a run whose untrusted words an operation may come from; -1 if there is none.
+
+    What an operation takes away is among its words: who asks for it has to speak of it.
+    """
+    said = [getattr(operation, name, None) for name in ("text", "applies_when", "avoid", "reason")]
+    if not isinstance(operation, Add):
+        named = operation.ids if isinstance(operation, Merge) else [getattr(operation, "id", "")]
+        said += [lesson.text for lesson in map(reading.lesson, filter(None, named)) if lesson is not None]
+    return UntrustedText(run).nearest("\n".join(text for text in said if text))
+
+
+def _change(work: Writing, wait: Wait, operation: Operation, run: Run, *, id: str, at: datetime) -> HeldChange:
+    of_words = wait.rule not in ("protected-lesson", "pin", "revoke", "")
+    step = stranger_step(work, run, operation) if of_words else -1
+    origin = (run.steps[step].origin if step >= 0 else None) or run.origin
     return HeldChange(
         id=id,
         operation=operation,
@@ -68,5 +80,5 @@ def _change(wait: Wait, operation: Operation, run: Run, *, id: str, at: datetime
         run=run.id,
         at=at.isoformat(),
         rule=wait.rule,
-        origin=(origin or run.origin).name,
+        origin=origin.name if step >= 0 or not origin.trusted else "",
     )

@@ -111,7 +111,10 @@ class UntrustedText:
         return self._grounded().has_carrier
 
     def nearest(self, statement: str) -> int:
-        """Index of the untrusted step that shares most words with a statement, the first of equals; -1 if none shares two."""
+        """Index of the untrusted step that shares most words with a statement, the first of equals.
+
+        Where none shares two, the first that could have carried an instruction; -1 if there is none of either.
+        """
         words = frozenset(word_stems(statement))
         best, shared = -1, 1
         for index, step in enumerate(self._run.steps):
@@ -120,7 +123,7 @@ class UntrustedText:
                 found = max((len(words & frozenset(word_stems(text))) for text in texts), default=0)
                 if found > shared:
                     best, shared = index, found
-        return best
+        return best if best >= 0 else self._grounded().first_carrier
 
     def _grounded(self) -> _Ground:
         if self._ground is None:
@@ -142,9 +145,12 @@ class _Ground:
             if run.outcome.honest:
                 texts.append(run.outcome.feedback)
         self._carriers: list[str] = []
+        self.first_carrier = -1
         calls: dict[str, str] = {}
         names: set[str] = set()
-        for step in run.steps:
+        for index, step in enumerate(run.steps):
+            if self._carriers and self.first_carrier < 0:
+                self.first_carrier = index - 1
             if step.kind == "tool_call":
                 calls[step.call_id or step.name] = shape = " ".join((step.name, *_field_names(step.arguments)))
                 texts.append(shape)
@@ -163,6 +169,8 @@ class _Ground:
                 texts.append(step.content)
                 if step.kind == "tool_call":
                     texts.append(json.dumps(dict(step.arguments), default=str, ensure_ascii=False))
+        if self._carriers and self.first_carrier < 0:
+            self.first_carrier = len(run.steps) - 1
         # Names of fields in results are structure; they lend no word that moves money, data, rights or checks.
         texts.append(" ".join(sorted(name for name in names if not stems_of(FORCE, name))))
         self._text = "\n".join(texts).casefold()

@@ -200,7 +200,7 @@ def _quotes(reading: Reading, change: HeldChange) -> list[dict[str, object]]:
 
     places = [(place.run, place.step, place.role) for place in getattr(change.operation, "evidence", ())]
     source = reading.run(change.run) if change.run else None
-    if (stranger := stranger_step(source, change)) >= 0:
+    if (stranger := stranger_step(reading, source, change)) >= 0:
         places.append((change.run, stranger, "stranger"))
     return [{"run": run, "step": step, "role": role, "quote": quoted(reading.run(run), step)} for run, step, role in places]
 

@@ -183,7 +183,7 @@ def _show_evidence(terminal: Terminal, reading: Reading, change: HeldChange) -> 
     runs = {one: reading.run(one) for one in ids}
     rows: list[Sequence[Cell]] = []
     source = runs.get(change.run)
-    stranger = stranger_step(source, change)
+    stranger = stranger_step(reading, source, change)
     for place in places:
         if place.run == change.run and place.step == stranger >= 0:
             rows.append(
@@ -205,14 +205,13 @@ def _show_evidence(terminal: Terminal, reading: Reading, change: HeldChange) -> 
         terminal.facts([("run", change.run), ("task", task), *([("reported by", source.origin.name)] if source is not None else [])])
 
 
-def stranger_step(run: Run | None, change: HeldChange) -> int:
+def stranger_step(reading: Reading, run: Run | None, change: HeldChange) -> int:
     """Index of the step whose untrusted words a change may come from; -1 if there is none, or the run is not kept."""
     if run is None:
         return -1
-    from tenure.roles.taint import UntrustedText
+    from tenure.learning import queueing
 
-    texts = (getattr(change.operation, name, None) for name in ("text", "applies_when", "avoid", "reason"))
-    return UntrustedText(run).nearest("\n".join(text for text in texts if text))
+    return queueing.stranger_step(reading, run, change.operation)
 
 
 def quoted(run: Run | None, step: int) -> str:
