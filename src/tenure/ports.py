@@ -9,12 +9,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Protocol, runtime_checkable
 
+from tenure.governance.ledger_check import LedgerCheck as LedgerCheck
 from tenure.passages import Found as Found
 from tenure.passages import Passage as Passage
 from tenure.passages import PassageHit as PassageHit
 from tenure.passages import PassagesEmbedded as PassagesEmbedded
 from tenure.passages import Search as Search
-from tenure.playbook.delta import Delta, Operation, Receipt
+from tenure.playbook.delta import Delta, Receipt
 from tenure.playbook.graded import Grades
 from tenure.playbook.grading import Belief, Grade
 from tenure.playbook.holdout import Draws
@@ -31,6 +32,8 @@ from tenure.vectors import Near as Near
 from tenure.vectors import Nearest as Nearest
 from tenure.vectors import Unembedded as Unembedded
 from tenure.vectors import VectorKind as VectorKind
+from tenure.waiting import Deciding, Waiting
+from tenure.waiting import HeldChange as HeldChange
 
 
 class Clock(Protocol):
@@ -173,10 +176,12 @@ class Admitted:
     Attributes:
         receipts: one per operation.
         version: its arrival number in the scope; none if it left no trace.
+        warnings: what a person should know of their own words (see `learning.warning`); a store has none to give.
     """
 
     receipts: tuple[Receipt, ...]
     version: int | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,31 +199,6 @@ class LedgerEntry:
     delta: Delta
     writer: str
     digest: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldChange:
-    """An operation that waits for a review.
-
-    Attributes:
-        id: names it in `tenure review`.
-        operation: what would be done.
-        reason: why it was held.
-        author: who proposed it.
-        run: the run it came from; empty for others.
-        at: ISO 8601.
-        state: `open`, `approved` or `rejected`.
-        decided: who decided, and when, in one text; empty while open.
-    """
-
-    id: str
-    operation: Operation
-    reason: str
-    author: str
-    run: str = ""
-    at: str = ""
-    state: str = "open"
-    decided: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,7 +323,7 @@ class Traces(Protocol):
         ...
 
 
-class Reading(Figures, Draws, Grades, Traces, PostponedReading, Protocol):
+class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property
@@ -482,10 +462,6 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Protocol):
         """Ids of finished runs that were kept but not learned from, oldest first."""
         ...
 
-    def held(self, *, state: str = "open") -> Sequence[HeldChange]:
-        """Held changes in a state, oldest first."""
-        ...
-
     def failed_replies(self) -> Sequence[FailedReply]:
         """Replies that wait to be tried again, oldest first."""
         ...
@@ -567,7 +543,7 @@ class Forgetting(Protocol):
         ...
 
 
-class Writing(Reading, Forgetting, PostponedWriting, Protocol):
+class Writing(Reading, Forgetting, PostponedWriting, Deciding, Protocol):
     """A transaction on one scope. Nothing is kept unless it ends without an error."""
 
     def admit(self, delta: Delta) -> Admitted:
@@ -576,14 +552,6 @@ class Writing(Reading, Forgetting, PostponedWriting, Protocol):
 
     def keep_run(self, run: Run, *, learned: bool) -> None:
         """Keep a run, or more steps and the outcome of one that is kept; `learned` marks its steps as learned from."""
-        ...
-
-    def hold(self, change: HeldChange) -> None:
-        """Put an operation into the review queue."""
-        ...
-
-    def decide(self, held_id: str, *, state: str, decided: str) -> None:
-        """Close a held change as `approved` or `rejected`."""
         ...
 
     def keep_failed_reply(self, failed: FailedReply) -> None:

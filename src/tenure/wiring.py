@@ -19,7 +19,9 @@ from tenure.learning.holdouts import HoldingOut
 from tenure.learning.recall import Context, recall
 from tenure.learning.removing import Removal
 from tenure.learning.revoking import follow_rollback
+from tenure.learning.rulings import ReviewKeeping
 from tenure.learning.upkeep import carry_out, raise_bounds
+from tenure.learning.warning import warnings_of
 from tenure.opening import open_counter, open_embedder, open_model, open_store, take_out_names
 from tenure.playbook.delta import OPERATION_NAMES, Delta, Operation, Receipt
 from tenure.playbook.refine import Bounds, Plan, plan_refinement
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from tenure.learning.loop import Learned, Learner, Summary
 
 
-class Tenure(FigureKeeping, HoldingOut, Removal):
+class Tenure(FigureKeeping, HoldingOut, Removal, ReviewKeeping):
     """A playbook that learns from runs.
 
         book = Tenure.open("sqlite:///book.db", scope="finance")
@@ -304,7 +306,8 @@ class Tenure(FigureKeeping, HoldingOut, Removal):
             note: for people reading the log.
 
         Returns:
-            A receipt per operation, and the version the delta became. Bounds of the scope are raised to what it stores.
+            A receipt per operation, the version the delta became, and warnings of texts that a learned lesson could not have.
+            Bounds of the scope are raised to what it stores.
 
         Raises:
             UserError: an operation stands where a list of them should, or something in the list is none.
@@ -335,7 +338,7 @@ class Tenure(FigureKeeping, HoldingOut, Removal):
                 )
             admitted = work.admit(delta)
             raise_bounds(work, settings)
-        return admitted
+        return replace(admitted, warnings=warnings_of(delta.operations))
 
     def refine(self, bounds: Bounds | None = None, *, dry_run: bool = False) -> tuple[Plan, tuple[Receipt, ...]]:
         """Merge duplicates and keep the bounds now.
@@ -431,6 +434,11 @@ class Tenure(FigureKeeping, HoldingOut, Removal):
     aforget = in_thread(Removal.forget)
     arevoke_origin = in_thread(Removal.revoke_origin)
     alift_revocation = in_thread(Removal.lift_revocation)
+    aheld = in_thread(ReviewKeeping.held)
+    aapprove = in_thread(ReviewKeeping.approve)
+    areject = in_thread(ReviewKeeping.reject)
+    aundo_review = in_thread(ReviewKeeping.undo_review)
+    acheck_ledger = in_thread(ReviewKeeping.check_ledger)
 
 
 def scoped(name: str) -> str:

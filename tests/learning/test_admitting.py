@@ -129,8 +129,8 @@ def test_a_proposed_merge_of_lessons_that_differ_in_a_fact_waits_for_a_person(bo
     with book.store.reading(book.scope) as reading:
         found = admit_operations(reading, [Proposed(operation=Merge(("x-3",), "x-5"), basis="model", author=LEARNED)])
     assert found.passed == ()
-    ((_, reason),) = found.held
-    assert "'3' against '5'" in reason or "'5' against '3'" in reason
+    (wait,) = found.held
+    assert "'3' against '5'" in wait.reason or "'5' against '3'" in wait.reason
 
 
 # -- through the loop -------------------------------------------------------------------------------

@@ -131,13 +131,19 @@ def test_an_error_seen_again_does_not_overwrite_a_known_cure() -> None:
     [
         (lesson(pinned=True), "structure", "pinned"),
         (lesson(author="person:ada"), "structure", "a person wrote"),
-        (lesson(), "untrusted", "untrusted text"),
+        (lesson(status="held"), "untrusted", "untrusted text"),
     ],
 )
 def test_a_text_that_must_stay_is_supported_and_not_overwritten(known: Lesson, basis: Basis, reason: str) -> None:
     curation = curate_plain(reflection(insight(basis=basis)), only(known))
     assert [type(op) for op in curation.operations] == [Tally]
     assert [(one.status, one.id, reason in one.reason) for one in curation.rejections] == [("skipped", "boo-1", True)]
+
+
+def test_what_untrusted_text_says_does_not_even_support_a_lesson() -> None:
+    curation = curate_plain(reflection(insight(basis="untrusted")), only(lesson()))
+    assert curation.operations == ()
+    assert "supports no lesson" in curation.rejections[0].reason
 
 
 def test_what_was_retired_comes_back_only_by_knowing_more() -> None:

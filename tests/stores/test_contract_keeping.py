@@ -240,7 +240,7 @@ def test_a_grown_case_is_one_case_with_the_tools_of_all_its_steps(store: Store) 
 
 
 def held(id: str, **fields: str) -> HeldChange:
-    return HeldChange(id=id, operation=Add("s", f"text of {id}"), reason="from the web", author="extractive", **fields)
+    return replace(HeldChange(id=id, operation=Add("s", f"text of {id}"), reason="from the web", author="extractive"), **fields)  # type: ignore[arg-type]
 
 
 def queue(store: Store, scope: str, state: str = "open") -> list[str]:

@@ -41,7 +41,8 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
         before = dict(look.sizes())
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    for gone in ("sizes", "observations", "aggregates", "sums", "draws", "labels", "grades", "beliefs", "noise", "postponed"):
+    since = ("draws", "labels", "grades", "beliefs", "noise", "postponed", "held_statements")
+    for gone in ("sizes", "observations", "aggregates", "sums", *since):
         connection.execute(f"DROP TABLE {gone}")
     connection.executescript(OLD_TEXTS + "DROP INDEX ix_lessons_support; UPDATE alembic_version SET version_num = '0002';")
     connection.close()
@@ -57,6 +58,7 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
 
 
 OLD_WORDS = """
+DROP TABLE held_statements;
 DROP TABLE observations;
 DROP TABLE labels;
 DROP TABLE grades;
@@ -151,9 +153,8 @@ def test_origins_and_the_number_of_cases_are_read_off_the_runs_of_an_earlier_sch
     before = seen()
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    connection.executescript(
-        "DROP TABLE draws; DROP TABLE postponed;" + BEFORE_FORGETTING + "UPDATE alembic_version SET version_num = '0006';"
-    )
+    later = "DROP TABLE draws; DROP TABLE postponed; DROP TABLE held_statements;"
+    connection.executescript(f"{later}{BEFORE_FORGETTING}UPDATE alembic_version SET version_num = '0006';")
     connection.close()
     store = open_sqlite(url)
     assert seen() == before

@@ -132,9 +132,8 @@ def _says_something(operation: Operation) -> bool:
     """Whether an operation carries words into the playbook, or brings words back into use."""
     if isinstance(operation, Update):
         return operation.text is not None or operation.applies_when is not None or operation.status == "active"
-    if isinstance(operation, Merge):
-        return operation.text is not None
-    return isinstance(operation, Add | Restore | Observe)
+    # To take a lesson away is to say something too: "forget the rule about refunds".
+    return isinstance(operation, Add | Restore | Observe | Retire | Merge)
 
 
 def _texts(operation: Operation) -> list[tuple[str, str]]:

@@ -158,14 +158,13 @@ def unseal(payload: str, texts: Mapping[str, str]) -> dict[str, Any]:
 
 def _through_texts(delta: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
     changed = {name: change(value) if name in FREE_TEXTS else value for name, value in delta.items()}
-    operations = delta.get("operations")
-    if isinstance(operations, list | tuple):
-        changed["operations"] = [
-            {name: change(value) if name in OPERATION_TEXTS else value for name, value in operation.items()}
-            if isinstance(operation, Mapping)
-            else operation
-            for operation in operations
-        ]
+    for part, texts in (("operations", OPERATION_TEXTS), ("decisions", FREE_TEXTS)):
+        inner = delta.get(part)
+        if isinstance(inner, list | tuple):
+            changed[part] = [
+                {name: change(value) if name in texts else value for name, value in one.items()} if isinstance(one, Mapping) else one
+                for one in inner
+            ]
     return changed
 
 

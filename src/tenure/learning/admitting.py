@@ -6,14 +6,17 @@ or an import brings is joined by `apply` to an equal text and to no other.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tenure.governance.admission import admit
+from tenure.learning.corroborating import was_tainted
 from tenure.learning.duplicates import conflicts_of, duplicate_of
 from tenure.playbook.delta import Add, Merge, Observe, Operation, Retire, Tally, Update
-from tenure.playbook.lessons import Lesson, lesson_id, normalised, section_name
-from tenure.playbook.likeness import compare
+from tenure.playbook.lessons import Lesson, lesson_id, normalised, section_name, text_digest
+from tenure.playbook.likeness import compare, read
+from tenure.playbook.records import group_key, root_of
 from tenure.playbook.refine import learned
 from tenure.ports import Reading
 from tenure.roles.taint import UntrustedText
@@ -27,11 +30,28 @@ class Proposed:
         operation: what would be done.
         basis: whose words it is made of (see `roles.reflection.Insight`).
         author: who proposes it.
+        why: why the words may be a stranger's, in a few words; empty if they are not, or if the basis says it.
     """
 
     operation: Operation
     basis: str
     author: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """A proposed operation that was held or refused.
+
+    Attributes:
+        proposal: as it was proposed.
+        reason: why, in a sentence.
+        rule: of `governance.admission.RULES`; empty for a merge of lessons that differ in a fact.
+    """
+
+    proposal: Proposed
+    reason: str
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,33 +61,71 @@ class Admission:
     Attributes:
         passed: for the delta; an ADD that has to wait is among them, with status `held`.
         held: other operations that have to wait, each with the reason.
-        refused: a sentence for each operation that was refused.
+        waiting: why an ADD has to wait, for those that do.
+        refusals: operations that were refused, each with the reason.
+        left: a sentence for each ADD that is left out because a person rejected the same text.
     """
 
     passed: tuple[Operation, ...]
-    held: tuple[tuple[Proposed, str], ...]
-    refused: tuple[str, ...]
+    held: tuple[Wait, ...] = ()
+    waiting: Mapping[Add, Wait] = field(default_factory=dict[Add, Wait])
+    refusals: tuple[Wait, ...] = ()
+    left: tuple[str, ...] = ()
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """A sentence for each operation that was refused."""
+        return tuple(f"refused a lesson by {one.proposal.author}: {one.reason}" for one in self.refusals)
 
 
-def admit_operations(reading: Reading, proposals: Iterable[Proposed]) -> Admission:
-    """Decide on learned operations, in their order."""
+def admit_operations(reading: Reading, proposals: Iterable[Proposed], *, trusted: bool = True) -> Admission:
+    """Decide on learned operations, in their order.
+
+    Args:
+        reading: the playbook as it is.
+        proposals: what a run proposes.
+        trusted: whether the run's origin is. What another one says in the words of a held lesson waits with it.
+    """
     passed: list[Operation] = []
-    held: list[tuple[Proposed, str]] = []
-    refused: list[str] = []
+    held: list[Wait] = []
+    waiting: dict[Add, Wait] = {}
+    refusals: list[Wait] = []
+    left: list[str] = []
     for proposal in proposals:
         operation = proposal.operation
         decision = admit(operation, author_trusted=False, basis=proposal.basis, protected=_protected(reading, operation))
+        there = _of_this_text(reading, operation) if isinstance(operation, Add) and decision.action != "refuse" else None
         if decision.action == "refuse":
-            refused.append(f"refused a lesson by {proposal.author}: {decision.reason}")
-        elif decision.action == "hold" and isinstance(operation, Add):
-            passed.append(replace(operation, status="held"))
+            refusals.append(Wait(proposal=proposal, reason=decision.reason, rule=decision.rule))
+        elif there is not None and there.status == "retired" and _was_rejected(reading, there):
+            left.append(f"lesson '{there.id}' was rejected in review: the same text does not come back by itself")
+        elif isinstance(operation, Add) and (
+            decision.action == "hold" or (there is not None and there.status == "held" and not (trusted and was_tainted(reading, there)))
+        ):
+            waits = replace(operation, status="held")
+            reason = decision.reason or f"it says what '{there.id if there is not None else ''}' says, which waits for a person"
+            why = f" ({proposal.why})" if proposal.why else ""
+            waiting[waits] = Wait(proposal=proposal, reason=f"{reason}{why}", rule=decision.rule or "untrusted-source")
+            passed.append(waits)
         elif decision.action == "hold":
-            held.append((proposal, decision.reason))
+            why = f" ({proposal.why})" if proposal.why else ""
+            held.append(Wait(proposal=proposal, reason=f"{decision.reason}{why}", rule=decision.rule))
         elif isinstance(operation, Merge) and (reason := _differing(reading, operation)):
-            held.append((proposal, reason))
+            held.append(Wait(proposal=proposal, reason=reason))
         else:
             passed.append(operation)
-    return Admission(passed=tuple(passed), held=tuple(held), refused=tuple(refused))
+    return Admission(passed=tuple(passed), held=tuple(held), waiting=waiting, refusals=tuple(refusals), left=tuple(left))
+
+
+def _of_this_text(reading: Reading, add: Add) -> Lesson | None:
+    """The lesson that an ADD would become one with, because its text is the same."""
+    members = reading.group(group_key(section_name(add.section, add.kind or "strategy"), text_digest(add.text)))
+    return reading.lesson(root_of(reading, members[0].key)) if members else None
+
+
+def _was_rejected(reading: Reading, lesson: Lesson) -> bool:
+    change = reading.held_change(lesson.id)
+    return change is not None and change.state == "rejected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,17 +207,61 @@ def join_known(reading: Reading, operations: Sequence[Operation], *, delta: str,
     return Joined(operations=tuple(done), told=told, absorbed=absorbed, conflicts=tuple(conflicts))
 
 
-def basis_of(operation: Operation, outside: UntrustedText | None) -> str:
-    """Whose words a model's operation is made of: its own, or perhaps those of a stranger in the run.
+def basis_of(operation: Operation, outside: UntrustedText | None, reading: Reading) -> tuple[str, str]:
+    """Whose words a model's operation is made of, its own or perhaps a stranger's, and why a stranger's.
 
     The Curator is shown no insight that may be a stranger's, and its words are looked at all the same: it is a model.
+    So is what it takes away: a page that says "forget the rule about refunds" needs no word in the playbook.
     """
+    if outside is None:
+        return "model", ""
     if isinstance(operation, Observe):
         # A key is what the run calls a thing, so it may be a stranger's word; it may not be a stranger's sentence.
         words = "\n".join((operation.section, operation.name, operation.key, operation.unit))
-        return "untrusted" if outside is not None and outside.is_repeated_in(words) else "model"
+        return ("untrusted", "it repeats a stranger's sentence") if outside.is_repeated_in(words) else ("model", "")
     said = (getattr(operation, name, None) for name in ("text", "applies_when", "avoid"))
-    return "untrusted" if outside is not None and outside.may_have_written("\n".join(text for text in said if text)) else "model"
+    why = outside.may_have_written("\n".join(text for text in said if text))
+    if not why and outside.has_carrier and (gone := _takes_away(operation, reading)):
+        why = f"it {gone}, and the run holds text of strangers, who could have asked for it"
+    return ("untrusted", why) if why else ("model", "")
+
+
+MOST_WORDS_LOST = 1 / 3
+"""Share of a lesson's ordinary words that another text may lack and still be the same lesson, said otherwise."""
+
+
+def _takes_away(operation: Operation, reading: Reading) -> str:
+    """What an operation takes from the playbook, in words; empty if it only adds."""
+    if isinstance(operation, Retire):
+        return "takes a lesson out of use"
+    if isinstance(operation, Update):
+        lesson = reading.lesson(operation.id)
+        if lesson is None or (operation.text is None and operation.applies_when is None):
+            return ""
+        if operation.applies_when is not None and normalised(operation.applies_when) != normalised(lesson.applies_when):
+            return "changes when a lesson applies"
+        return "takes words from a lesson" if operation.text is not None and _loses(lesson, lesson.with_text(operation.text)) else ""
+    if isinstance(operation, Merge):
+        into = reading.lesson(operation.into)
+        others = [
+            lesson for lesson in map(reading.lesson, operation.ids) if lesson is not None and into is not None and lesson.id != into.id
+        ]
+        if into is None or any(compare(into, other).relation != "same" for other in others):
+            return "makes one of lessons that do not say the same"
+        return "takes words from a lesson" if operation.text is not None and _loses(into, into.with_text(operation.text)) else ""
+    return ""
+
+
+def _loses(before: Lesson, after: Lesson) -> bool:
+    """Whether a new text lacks a fact of the old one, or many of its words."""
+    old, new = read(before), read(after)
+    if any(
+        Counter(old.facts(kind)) - Counter(new.facts(kind))
+        for kind in ("number", "name", "negation", "comparison", "quantity", "condition")
+    ):
+        return True
+    words = set(old.skeleton)
+    return len(words - set(new.skeleton)) > MOST_WORDS_LOST * len(words)
 
 
 def _protected(reading: Reading, operation: Operation) -> bool:

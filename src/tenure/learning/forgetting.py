@@ -18,11 +18,11 @@ from tenure.learning.revoking import SETTING as REVOCATIONS
 from tenure.learning.revoking import revocations_of, without_origins
 from tenure.learning.upkeep import renew_prompt
 from tenure.playbook.apply import added_keys
-from tenure.playbook.delta import Add, Delta, Merge, Observe, Operation, Revoke
+from tenure.playbook.delta import DECISIONS, Add, Delta, Merge, Observe, Operation, Revoke
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.removal import Gone, texts_of, without
 from tenure.playbook.run import Origin, Run
-from tenure.playbook.subject import LEAST, Subject, through_texts
+from tenure.playbook.subject import FORGOTTEN, LEAST, Subject, through_texts
 from tenure.ports import FailedReply, HeldChange, IdSource, LedgerEntry, Reading, Scrubbed, Writing
 
 _SINGULAR = {
@@ -38,7 +38,8 @@ _SINGULAR = {
     "deltas": "delta",
 }
 
-STATES = ("open", "approved", "rejected")
+STATES = DECISIONS
+"""States of a held change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -384,10 +385,26 @@ def _held(reading: Reading, gone: Gone) -> tuple[tuple[str, ...], tuple[HeldChan
         text_named = any(gone.names(text) for name, text in texts_of(change.operation).items() if name in ("text", "section", "id", "into"))
         if change.run in gone.runs or not kept.operations or text_named:
             going.append(change.id)
-        elif kept is not probe or gone.names(change.decided):
-            (operation,) = kept.operations
-            less.append(replace(change, operation=operation, author=kept.author, reason=kept.note, decided=gone.clean(change.decided)))
+            continue
+        (operation,) = kept.operations
+        # Who decided, and on whose word, is told in texts that may name what goes.
+        told = "" if _mentions(change.decided, gone) else gone.clean(change.decided)
+        found = replace(
+            change,
+            operation=operation,
+            author=kept.author,
+            reason=kept.note,
+            decided=told or (change.decided and FORGOTTEN),
+            origin=FORGOTTEN if change.origin in gone.origins else gone.clean(change.origin),
+            voices=tuple(one for one in change.voices if one not in gone.runs),
+        )
+        if found != change:
+            less.append(found)
     return tuple(going), tuple(less)
+
+
+def _mentions(text: str, gone: Gone) -> bool:
+    return any(one in text for one in (*gone.runs, *gone.origins))
 
 
 def _failed_goes(failed: FailedReply, gone: Gone) -> bool:

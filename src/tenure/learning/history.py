@@ -199,7 +199,11 @@ def rollback(work: Writing, version: int, *, ids: IdSource, at: datetime, author
         at: the present moment.
         author: who asked for it.
     """
-    operations = undo(work.playbook(version), work.playbook())
+    from tenure.learning.taking_back import reopen_since  # which finds versions here
+
+    goal = work.playbook(version)
+    operations = undo(goal, work.playbook())
+    decisions, changes = reopen_since(work, version, goal)
     delta = Delta(
         ids.next(work.newest_delta_id()),
         operations,
@@ -208,8 +212,11 @@ def rollback(work: Writing, version: int, *, ids: IdSource, at: datetime, author
         cause="rollback",
         at=at,
         note=f"back to version {version}",
+        decisions=decisions,
     )
-    return work.admit(delta)
+    admitted = work.admit(delta)
+    work.amend(*changes)
+    return admitted
 
 
 CAME_AFTER = "it came after the version that was rolled back to"

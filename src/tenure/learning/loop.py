@@ -13,10 +13,12 @@ from typing import Literal
 from tenure.errors import UserError
 from tenure.governance.redaction import redact_run
 from tenure.learning.admitting import Proposed, admit_operations, basis_of, join_known
+from tenure.learning.corroborating import corroborate, statements_of
 from tenure.learning.freshness import confirmations
 from tenure.learning.holdouts import moves_by_lift
 from tenure.learning.observing import Recollection
 from tenure.learning.patience import Patience
+from tenure.learning.queueing import put_aside, put_held_lessons
 from tenure.learning.replay import Replaying
 from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.revoking import is_revoked
@@ -28,7 +30,7 @@ from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally,
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
-from tenure.ports import Clock, HeldChange, IdSource, LanguageModel, Postponed, Reading, Replay, Store, Usage, Writing
+from tenure.ports import Clock, IdSource, LanguageModel, Postponed, Reading, Replay, Store, Usage, Writing
 from tenure.postponed import Limit
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
@@ -56,6 +58,7 @@ class Learned:
         version: of the delta; none if it left none.
         added, merged, held: lessons new, joined to one that was there, and waiting for a review.
         revised, retired, promoted: lessons whose text, use or standing changed.
+        released: held lessons that came into use, because independent trusted origins say the same.
         refined: what refine did right after, one sentence; empty if it was not due.
         conflicts: a sentence for each new lesson that differs in a fact from one that is alike; both stay, for a review.
         left: a sentence for each used lesson that the run speaks against and that stayed as it is.
@@ -75,6 +78,7 @@ class Learned:
     revised: int = 0
     retired: int = 0
     promoted: int = 0
+    released: int = 0
     refined: str = ""
     conflicts: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
@@ -108,6 +112,7 @@ class Summary:
     held: int = 0
     revised: int = 0
     retired: int = 0
+    released: int = 0
     conflicts: int = 0
     left: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -129,6 +134,7 @@ class Summary:
             held=self.held + learned.held,
             revised=self.revised + learned.revised,
             retired=self.retired + learned.retired,
+            released=self.released + learned.released,
             conflicts=self.conflicts + len(learned.conflicts),
             left=(*self.left, *learned.left)[:20],
             problems=(*self.problems, *learned.problems)[:20],
@@ -361,6 +367,15 @@ class Learner:
             found[lesson.id] = track_record((now, *past))
         return found
 
+    def _moves(
+        self, work: Writing, run: Run, touched: Sequence[Lesson], counts: Sequence[Tally], graded: Sequence[Lesson]
+    ) -> tuple[Operation, ...]:
+        """Which lessons are promoted, demoted or retired now: by what kept cases say of them, else by their live record."""
+        records = self._track_records(work, run, touched, counts)
+        judged = {lesson.id: lesson for lesson in (*touched, *graded)}
+        beliefs = work.beliefs(list(judged))
+        return tuple(standing(judged.values(), counts, honest=run.outcome.honest and run.origin.trusted, records=records, beliefs=beliefs))
+
     def _write(
         self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings, *, later: bool = False
     ) -> Learned:
@@ -379,35 +394,32 @@ class Learner:
         if earlier is not None and not later:
             counts = beyond(counts, credit(earlier, tags=thought.tags, seen_again=_seen_again(earlier, used)))
         counts = votes_left(work, run, counts)
-        admission = admit_operations(work, _proposals(work, run, thought, settings.whole("learn.lessons_per_run"), self.replaying))
-        delta_id = self._ids.next(work.newest_delta_id())
+        proposals = _proposals(work, run, thought, settings.whole("learn.lessons_per_run"), self.replaying)
+        admission = admit_operations(work, proposals, trusted=run.origin.trusted)
+        delta_id, at = self._ids.next(work.newest_delta_id()), self._clock.now()
+        statements = statements_of(admission.passed, thought.plain.insights)
+        heard = corroborate(work, run, said=statements, passed=admission.passed, used=used, delta=delta_id, at=at)
         joined = join_known(work, admission.passed, delta=delta_id, run=run.id)
         joined = replace(joined, operations=support_left(work, run, joined.operations, delta=delta_id))
+        if not run.origin.trusted:  # it says the same, which supports nothing
+            joined = replace(joined, operations=tuple(replace(op, support=0) if isinstance(op, Tally) else op for op in joined.operations))
         said = [operation for place, operation in enumerate(joined.operations) if place in joined.told and isinstance(operation, Tally)]
         support = [op for op in joined.operations if isinstance(op, Tally)]
         touched = [lesson for lesson in map(work.lesson, dict.fromkeys(op.id for op in (*counts, *support))) if lesson is not None]
         moved = _summed(counts, support)
-        records = self._track_records(work, run, touched, moved)
-        graded = () if later else self.replaying.grade_case(work, run, used)
-        judged = {lesson.id: lesson for lesson in (*touched, *graded)}
-        beliefs = work.beliefs(list(judged))
-        moves = standing(judged.values(), moved, honest=run.outcome.honest, records=records, beliefs=beliefs)
-        moves = moves if later else (*moves, *moves_by_lift(work, whole, but=[op.id for op in moves if isinstance(op, Retire | Update)]))
-        at = self._clock.now()
+        moves = self._moves(work, whole, touched, moved, () if later else self.replaying.grade_case(work, run, used))
+        if not later:
+            moves = (*moves, *moves_by_lift(work, whole, but=[op.id for op in moves if isinstance(op, Retire | Update)]))
         told = [op.id for op in joined.operations if isinstance(op, Update) and op.verdict is not None]
         confirmed = confirmations(touched, moved, settings.shelf_lives, run, at, but=told)
-        operations: list[Operation] = [*counts, *joined.operations, *confirmed, *moves]
-        for proposal, reason in admission.held:
-            work.hold(
-                HeldChange(
-                    id=self._ids.next(), operation=proposal.operation, reason=reason, author=proposal.author, run=run.id, at=at.isoformat()
-                )
-            )
-        if not operations:
+        operations: list[Operation] = [*counts, *joined.operations, *confirmed, *moves, *heard.operations]
+        held, refused = put_aside(work, run, admission, ids=self._ids, at=at, batch=delta_id)
+        work.amend(*heard.changes)
+        if not operations and not refused:
             return Learned(
                 run=run.id,
-                held=len(admission.held),
-                left=thought.revising.left,
+                held=held,
+                left=(*thought.revising.left, *thought.ignored, *admission.left),
                 problems=(*problems, *admission.refused),
                 postponed=put_off.reason if put_off is not None else "",
                 limit=put_off.limit if put_off is not None else "",
@@ -421,7 +433,8 @@ class Learner:
             author=thought.author,
             cause="run",
             at=at,
-            note="; ".join([f"run {run.id}", *(f"{operation.id} says it already" for operation in said)]),
+            note="; ".join([f"run {run.id}", *(f"{operation.id} says it already" for operation in said), *heard.told]),
+            decisions=(*heard.decisions, *refused),
         )
         admitted = work.admit(delta)
         receipts = list(admitted.receipts)
@@ -436,6 +449,7 @@ class Learner:
             and (isinstance(op, Add) or (isinstance(op, Update) and (op.text is not None or op.applies_when is not None)))
         ]
         self.replaying.grade_lessons(work, filter(None, map(work.lesson, dict.fromkeys(reworded))))
+        put_held_lessons(work, run, admission, operations, receipts, at=at)
         if any(isinstance(op, Retire) for op in moves):
             renew_prompt(work, "a lesson that misled was retired")
         refined = refine_if_due(work, settings, ids=self._ids, at=at) if admitted.version is not None else ""
@@ -445,12 +459,13 @@ class Learner:
             version=admitted.version,
             added=sum(isinstance(op, Add) and receipt.status == "applied" for op, receipt in done),
             merged=sum((isinstance(op, Tally) and op.support > 0) or receipt.status == "merged" for op, receipt in done) + joined.absorbed,
-            held=len(admission.held) + sum(receipt.status == "held" for receipt in receipts),
+            held=held + sum(receipt.status == "held" for receipt in receipts),
             revised=len({op.id for op, _ in done if isinstance(op, Update) and (op.text is not None or op.applies_when is not None)}),
             promoted=sum(isinstance(op, Update) and op.status == "active" for op, _ in done),
             retired=sum(isinstance(op, Retire) for op, _ in done),
+            released=heard.released,
             refined=refined,
-            left=thought.revising.left,
+            left=(*thought.revising.left, *thought.ignored, *admission.left),
             problems=(*problems, *admission.refused),
             postponed=put_off.reason if put_off is not None else "",
             limit=put_off.limit if put_off is not None else "",
@@ -506,20 +521,34 @@ def _proposals(work: Writing, run: Run, thought: Thought, most: int, replaying: 
             if room <= 0:
                 continue
             room -= 1
+        basis, why = basis_of(operation, outside, work)
         shaped = replaying.reshaped(work, _from(operation, run), run)
-        yield Proposed(operation=shaped, basis=basis_of(operation, outside), author=thought.author)
+        yield Proposed(operation=shaped, basis=basis, author=thought.author, why=why)
 
 
 def _plain_proposals(work: Writing, run: Run, thought: Thought, most: int) -> Iterable[Proposed]:
     room = most
     for insight in thought.plain.insights:
-        curation = curate_plain(replace(thought.plain, insights=(insight,)), work.about, status="provisional")
+        told = "an error that it quotes says more than what was wrong with a call" if run.origin.trusted else "its origin is not trusted"
+        why = told if insight.basis == "untrusted" else ""
+        existing = work.about if insight.basis == "untrusted" else _in_the_open(work)
+        curation = curate_plain(replace(thought.plain, insights=(insight,)), existing, status="provisional")
         for operation in curation.operations:
             if isinstance(operation, Add):
                 if room <= 0:
                     continue
                 room -= 1
-            yield Proposed(operation=_from(operation, run), basis=insight.basis, author=thought.plain.author)
+            yield Proposed(operation=_from(operation, run), basis=insight.basis, author=thought.plain.author, why=why)
+
+
+def _in_the_open(work: Writing) -> Callable[[str], Lesson | None]:
+    """Lessons by subject, without held ones: what strangers had written down first does not swallow what trusted runs show."""
+
+    def find(subject: str) -> Lesson | None:
+        lesson = work.about(subject)
+        return None if lesson is not None and lesson.status == "held" else lesson
+
+    return find
 
 
 def _as_it_was(work: Writing, revising: Revising, operation: Update) -> bool:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from tenure.learning.replay import forget_grades_by
 from tenure.learning.resting import find_resting
-from tenure.playbook.delta import Delta
+from tenure.playbook.delta import DECISIONS, Delta
 from tenure.playbook.records import component
 from tenure.playbook.removal import Gone, without
 from tenure.ports import IdSource, Reading, Writing
@@ -20,8 +20,6 @@ from tenure.settings import Settings
 
 LAST = "retention.last"
 """Setting that holds the day (UTC) on which it was carried out last."""
-
-_STATES = ("open", "approved", "rejected")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +91,7 @@ def plan_retention(reading: Reading, settings: Settings, *, at: datetime) -> Ret
         found = replace(found, runs=tuple(sorted(going)), needed=tuple(sorted(needed)) if keep else (), bereft=bereft)
     limit = before("held")
     if limit:
-        held = [change.id for state in _STATES for change in reading.held(state=state) if _is_before(change.at, limit)]
+        held = [change.id for state in DECISIONS for change in reading.held(state=state) if _is_before(change.at, limit)]
         found = replace(found, held=tuple(held))
     limit = before("failed")
     if limit:

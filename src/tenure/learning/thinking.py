@@ -17,6 +17,7 @@ from tenure.roles.curate import Curation, curate_with
 from tenure.roles.extract import extract
 from tenure.roles.reflect import reflect_with
 from tenure.roles.reflection import Insight, Reflection
+from tenure.roles.taint import UntrustedText
 
 _LIMITS: Mapping[str, Limit] = {"run": "run", "day": "day", "scope": "scope"}
 
@@ -34,6 +35,8 @@ class Thought:
         problems: a sentence for each thing that went wrong.
         usage: of the model calls.
         postponed: why the model's part was left for later; none if it was done, or there is no model.
+        unheard: whether the model's tags do not count, because the run holds text of strangers who could have asked for
+            them: a page that says "that lesson misled you" must not cost a lesson its standing. The outcome alone counts then.
     """
 
     plain: Reflection
@@ -44,6 +47,7 @@ class Thought:
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     postponed: Postponed | None = None
+    unheard: bool = False
 
     @property
     def author(self) -> str:
@@ -53,7 +57,14 @@ class Thought:
     @property
     def tags(self) -> dict[str, str]:
         """What each used lesson did, by id; the model's word where there is one."""
-        return _tags(self.plain) if self.model is None else _tags(self.plain, self.model)
+        return _tags(self.plain) if self.model is None or self.unheard else _tags(self.plain, self.model)
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """A sentence for each lesson that a model's tag would have counted against, and does not."""
+        tags = self.model.tags if self.model is not None and self.unheard else ()
+        why = "the model says that it misled, but the run holds text of strangers who could have asked for that; only the outcome counts"
+        return tuple(f"lesson '{tag.id}': {why}" for tag in tags if tag.tag == "harmful")
 
 
 def think(
@@ -120,11 +131,14 @@ def think(
     if reflection.failed_reply:
         unread = MalformedReply("a refinement round could not be read", reply=reflection.failed_reply)
         lost = (kept_reply(unread, id_=new_id(), run=run.id, purpose="reflect", at=at),)
-    revising = revise(_tags(plain, reflection), counted)
+    unheard = bool(reflection.tags) and UntrustedText(run).has_carrier
+    revising = revise(_tags(plain) if unheard else _tags(plain, reflection), counted)
     # A revision that alone was held back leaves something to do later too.
     held_back = failed("revise", revising.stopped).postponed if revising.stopped is not None else None
     if not reflection.insights and not reflection.figures:
-        return Thought(plain=plain, model=reflection, revising=revising, failed=lost, usage=counted.usage, postponed=held_back)
+        return Thought(
+            plain=plain, model=reflection, revising=revising, failed=lost, usage=counted.usage, postponed=held_back, unheard=unheard
+        )
     # What is new is written last, beside the revised lessons, so that it complements them.
     revised = {lesson.id: lesson for lesson in revising.lessons}
     others = [lesson for lesson in related(_said(reflection.insights)) if lesson.id not in revised]
@@ -139,12 +153,19 @@ def think(
             tables=tables() if reflection.figures else (),
         )
     except ModelError as exc:
-        return replace(failed("curate", exc), model=reflection, revising=revising)
+        return replace(failed("curate", exc), model=reflection, revising=revising, unheard=unheard)
     if curation.failed_reply is not None:
         unread = MalformedReply(curation.failure, reply=curation.failed_reply)
-        return replace(failed("curate", unread), model=reflection, curation=curation, revising=revising)
+        return replace(failed("curate", unread), model=reflection, curation=curation, revising=revising, unheard=unheard)
     return Thought(
-        plain=plain, model=reflection, curation=curation, revising=revising, failed=lost, usage=counted.usage, postponed=held_back
+        plain=plain,
+        model=reflection,
+        curation=curation,
+        revising=revising,
+        failed=lost,
+        usage=counted.usage,
+        postponed=held_back,
+        unheard=unheard,
     )
 
 

@@ -49,6 +49,7 @@ class Change:
         groups: the groups of equal texts that changed.
         pointers: for ids whose set of pointing records changed, the new set.
         noted: what it changes of observations.
+        decided: whether it says what was decided of held changes.
         effective: whether the delta becomes part of the state.
     """
 
@@ -57,11 +58,12 @@ class Change:
     groups: Mapping[str, tuple[Member, ...]] = field(default_factory=dict[str, tuple[Member, ...]])
     pointers: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     noted: Noted = NOTHING_NOTED
+    decided: bool = False
 
     @property
     def effective(self) -> bool:
-        """Whether the delta becomes part of the state: it wrote at least one record, or changed an aggregate."""
-        return bool(self.records or self.noted.observations or self.noted.shown)
+        """Whether the delta becomes part of the state: it wrote a record, changed an aggregate, or tells a decision."""
+        return bool(self.records or self.noted.observations or self.noted.shown or self.decided)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def apply(playbook: Playbook, delta: Delta) -> Applied:
 
     Returns:
         The new playbook and a receipt per operation. A delta that is already held, or whose
-        operations are all skipped, leaves no trace.
+        operations are all skipped and that tells no decision, leaves no trace.
     """
     change = fold_in(playbook, delta)
     if not change.effective:
@@ -131,7 +133,14 @@ def fold_in(view: State, delta: Delta) -> Change:
         else:
             receipts.append(work.write(op))
     final = [r if r is not None else work.add_receipt(i) for i, r in enumerate(receipts)]
-    return Change(receipts=tuple(final), records=work.records, groups=work.groups, pointers=work.pointers, noted=noted)
+    return Change(
+        receipts=tuple(final),
+        records=work.records,
+        groups=work.groups,
+        pointers=work.pointers,
+        noted=noted,
+        decided=bool(delta.decisions),
+    )
 
 
 def _refusal(view: View, delta: Delta) -> str:

@@ -37,11 +37,13 @@ def credit(run: Run, *, tags: Mapping[str, str] | None = None, seen_again: Mappi
         failure; a lesson that was only shown is neutral, unless the tools say more.
     """
     tags, seen_again = tags or {}, seen_again or {}
-    trusted = run.outcome.honest and (run.outcome.reliability or 0.0) >= LEAST_RELIABILITY
+    # Who is not trusted cannot vouch for an outcome, nor for what a tool answered.
+    trusted = run.origin.trusted and run.outcome.honest and (run.outcome.reliability or 0.0) >= LEAST_RELIABILITY
     found: list[Tally] = []
     for lesson_id in sorted({*run.shown, *run.cited, *run.withheld}):
         cited, shown = lesson_id in run.cited, lesson_id in run.shown or lesson_id in run.cited
-        verdict = _verdict(cited, shown, tags.get(lesson_id), seen_again.get(lesson_id), run.outcome if trusted else None)
+        again = seen_again.get(lesson_id) if run.origin.trusted else None
+        verdict = _verdict(cited, shown, tags.get(lesson_id), again, run.outcome if trusted else None)
         found.append(
             Tally(
                 lesson_id,

@@ -244,6 +244,28 @@ OPERATIONS: dict[str, type[Operation]] = {
 OPERATION_NAMES: dict[type[Operation], str] = {kind: name for name, kind in OPERATIONS.items()}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What became of a change that was held, or of one that was refused, as the ledger keeps it.
+
+    The delta it stands in says who decided, and when.
+
+    Attributes:
+        change: id of the held change.
+        state: `approved`, `edited`, `rejected`, `corroborated` (trusted runs say the same), `refused` (never offered for
+            review) or `open` (it waits again).
+        note: why, for people.
+    """
+
+    change: str
+    state: str
+    note: str = ""
+
+
+DECISIONS: tuple[str, ...] = ("approved", "edited", "rejected", "corroborated", "refused", "open")
+"""What can be decided of a held change."""
+
+
 @dataclass(frozen=True, slots=True)
 class Delta:
     """A list of operations with an author and a cause.
@@ -258,6 +280,7 @@ class Delta:
         cause: one of `CAUSES`.
         at: when it was made; a datetime with zone, or none.
         note: for people reading the log.
+        decisions: what was decided of held changes; a delta may hold nothing else.
     """
 
     id: str
@@ -268,9 +291,11 @@ class Delta:
     cause: str = "import"
     at: datetime | str | None = None
     note: str = field(default="", kw_only=True)
+    decisions: Sequence[Decision] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "operations", tuple(self.operations))
+        object.__setattr__(self, "decisions", tuple(self.decisions))
 
     @property
     def time(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar
 
-from tenure.playbook.run import Origin
+from tenure.playbook.run import Origin, Run
 
 T = TypeVar("T")
 
@@ -43,3 +43,24 @@ def one_vote_each(hits: Iterable[T], origin_of: Callable[[T], Origin | None], *,
                 continue
             spoken.add(root)
         yield hit
+
+
+def independent(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """The first run of each independent voice among some runs, in their order; a run of an untrusted origin is none.
+
+    Runs of trusted origins count separately, but that what one principal and channel reports of one session, or of
+    several attempts at the very same task, is one voice: it saw the same thing.
+    """
+    voices: list[Run] = []
+    for run in runs:
+        if run.origin.trusted and not any(_same_voice(run, other) for other in voices):
+            voices.append(run)
+    return tuple(voices)
+
+
+def _same_voice(one: Run, other: Run) -> bool:
+    if one.id == other.id:
+        return True
+    same_root = root_of_trust(one.origin) == root_of_trust(other.origin)
+    same_event = (one.session and one.session == other.session) or (one.task.key and one.task.key == other.task.key)
+    return same_root and bool(same_event)

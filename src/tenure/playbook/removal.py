@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from tenure.playbook.apply import added_keys
-from tenure.playbook.delta import Add, Delta, Merge, Observe, Operation, Revoke, Tally, Update
+from tenure.playbook.delta import Add, Decision, Delta, Merge, Observe, Operation, Revoke, Tally, Update
 from tenure.playbook.lessons import Evidence
 from tenure.playbook.observing import observation_ids
 from tenure.playbook.revision import read_revision
@@ -74,10 +74,18 @@ def without(delta: Delta, gone: Gone) -> Delta:
     key = None if of_gone or (delta.key and gone.names(delta.key)) else delta.key
     note = FORGOTTEN if of_gone and delta.note else gone.clean(delta.note)
     author = gone.clean(delta.author)
+    decisions = tuple(_decided(one, gone, of_gone=of_gone) for one in delta.decisions)
     same = len(kept) == len(delta.operations) and all(a is b for a, b in zip(kept, delta.operations, strict=True))
-    if same and (key, note, author) == (delta.key, delta.note, delta.author):
+    if same and (key, note, author, decisions) == (delta.key, delta.note, delta.author, delta.decisions):
         return delta
-    return replace(delta, operations=tuple(kept), key=key, note=note, author=author)
+    return replace(delta, operations=tuple(kept), key=key, note=note, author=author, decisions=decisions)
+
+
+def _decided(decision: Decision, gone: Gone, *, of_gone: bool) -> Decision:
+    """A decision on a held change, without what its note says of what goes: a corroboration names runs and origins."""
+    named = of_gone or any(one in decision.note for one in (*gone.runs, *gone.origins))
+    note = FORGOTTEN if decision.note and named else gone.clean(decision.note)
+    return decision if note == decision.note else replace(decision, note=note)
 
 
 def _without(operation: Operation, ids: tuple[str, str], gone: Gone, *, of_gone: bool) -> Operation | None:

@@ -12,7 +12,7 @@ from dataclasses import fields
 from datetime import datetime
 
 from tenure.playbook.aggregates import KEY_LENGTH, NAME_LENGTH, UNIT_LENGTH, column, exact, moment
-from tenure.playbook.delta import OPERATION_NAMES, Add, Delta, Merge, Observe, Revoke, Tally, Update
+from tenure.playbook.delta import DECISIONS, OPERATION_NAMES, Add, Decision, Delta, Merge, Observe, Revoke, Tally, Update
 from tenure.playbook.lessons import KINDS, MOST_COUNTED, STATUSES, TALLY_NAMES, Evidence
 
 _TEXTS = frozenset(
@@ -44,7 +44,12 @@ def delta_problem(delta: Delta) -> str:
         return f"the delta's author {delta.author!r} is not a usable text"
     if delta.at is not None and not isinstance(delta.at, datetime) and not _is_text(delta.at):
         return f"the delta's time {delta.at!r} is neither a datetime nor a text"
-    return ""
+    strange = next((one for one in delta.decisions if not _is_decision(one)), None)
+    return f"the delta tells a decision that is none: {strange!r:.80}" if strange is not None else ""
+
+
+def _is_decision(one: object) -> bool:
+    return isinstance(one, Decision) and _is_text(one.change) and _is_text(one.note) and one.state in DECISIONS
 
 
 def operation_problem(op: object) -> str:

@@ -105,6 +105,8 @@ def curate_plain(
                 rejections.append(
                     Receipt("skipped", f"a lesson about '{insight.about}' was retired, and this one knows no more", lesson.id)
                 )
+        elif insight.basis == "untrusted" and lesson.status != "held":
+            rejections.append(Receipt("skipped", f"what untrusted text says supports no lesson, not '{lesson.id}' either", lesson.id))
         else:
             operations.append(Tally(lesson.id, support=1, evidence=_places(insight, evidence_cap)))
             if not _knows_more(insight, lesson):

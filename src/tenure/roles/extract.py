@@ -56,7 +56,10 @@ def _with_basis(run: Run, insight: Insight) -> Insight:
     """An insight as untrusted, if an error that it quotes tells what to do beyond the call: then it passes on an instruction.
 
     Of a long error, such as a traceback with what was printed before it, only the line that is quoted counts.
+    What a person said counts as a person's only where the one who reports the run is trusted.
     """
+    if insight.basis == "person" and not run.origin.trusted:
+        return replace(insight, basis="untrusted")
     if insight.basis != "structure":
         return insight
     errors = {run.steps[place.step].error for place in insight.evidence if place.run == run.id and 0 <= place.step < len(run.steps)}

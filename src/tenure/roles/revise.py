@@ -12,7 +12,7 @@ from typing import Any
 
 from tenure.errors import MalformedReply
 from tenure.playbook.grounding import Grounding, Grounds
-from tenure.playbook.lessons import Evidence, Lesson
+from tenure.playbook.lessons import Evidence, Lesson, normalised
 from tenure.playbook.revision import Verdict
 from tenure.playbook.run import Origin, Run, Step
 from tenure.ports import LanguageModel, Prompt
@@ -112,10 +112,14 @@ def _held_to_source(value: dict[str, Any], verdict: Verdict, lesson: Lesson, sou
         grounding=text + conditions,
     )
     new = "\n".join((rewritten.text, rewritten.applies_when))
+    # What the old lesson says was admitted once. What is new rests on the source case, in which a stranger may have spoken.
+    old = normalised("\n".join(lesson_texts(lesson)))
+    added = "\n".join(one.statement.text for one in (*text.judged, *conditions.judged) if normalised(one.statement.text) not in old)
     changed = (rewritten.text, rewritten.applies_when) != (lesson.text, lesson.applies_when)
     tainted = any(UntrustedText(one).is_repeated_in(new) for one in (run, source) if one is not None)
     if changed and not tainted:
         tainted = bool(UntrustedText(_read_together(lesson, source, run)).may_have_written(new))
+        tainted = tainted or (source is not None and bool(UntrustedText(source).may_have_written(added)))
     return replace(rewritten, taint="untrusted" if tainted else "model")
 
 

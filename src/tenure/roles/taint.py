@@ -110,9 +110,43 @@ class UntrustedText:
         """
         if self.is_repeated_in(statement):
             return "it repeats untrusted text"
+        ground = self._grounded()
+        return ground.lacks(statement) if ground.has_carrier else ""
+
+    @property
+    def has_carrier(self) -> bool:
+        """Whether something untrusted in the run could have carried an instruction, and a model that read it may have obeyed."""
+        return self._grounded().has_carrier
+
+    def nearest(self, statement: str) -> int:
+        """Index of the untrusted step that shares most words with a statement, the first of equals.
+
+        Where none shares two, the first that could have carried an instruction; -1 if there is none of either.
+        """
+        words = frozenset(word_stems(statement))
+        best, shared = -1, 1
+        for index, step in enumerate(self._run.steps):
+            if _is_untrusted(step, self._run):
+                texts = (reading for text in (step.content, step.error) for reading in _readings(text[:_READ]) if text)
+                found = max((len(words & frozenset(word_stems(text))) for text in texts), default=0)
+                if found > shared:
+                    best, shared = index, found
+        return best if best >= 0 else self._grounded().first_carrier
+
+    def _grounded(self) -> _Ground:
         if self._ground is None:
             self._ground = _Ground(self._run)
-        return self._ground.lacks(statement) if self._ground.has_carrier else ""
+        return self._ground
+
+
+def _said_around(run: Run, outside: str) -> list[str]:
+    """What a trusted run says beside its steps: its task, unless a stranger's message holds it, and how it ended."""
+    task = run.task.text.strip()
+    return [
+        *([run.task.text] if task and task not in outside else []),
+        run.task.kind,
+        *([run.outcome.feedback] if run.outcome.honest else []),
+    ]
 
 
 class _Ground:
@@ -121,18 +155,15 @@ class _Ground:
     def __init__(self, run: Run) -> None:
         untrusted = [step for step in run.steps if _is_untrusted(step, run)]
         outside = "\n".join(step.content for step in untrusted if step.kind == "message")
-        texts: list[str] = []
-        if run.origin.trusted:
-            if run.task.text.strip() and run.task.text.strip() not in outside:
-                texts.append(run.task.text)
-            texts.append(run.task.kind)
-            if run.outcome.honest:
-                texts.append(run.outcome.feedback)
+        texts = _said_around(run, outside) if run.origin.trusted else []
         self._carriers: list[str] = []
+        self.first_carrier = -1
         calls: dict[str, str] = {}
         names: set[str] = set()
         scraps: dict[str, list[str]] = {}
-        for step in run.steps:
+        for index, step in enumerate(run.steps):
+            if self._carriers and self.first_carrier < 0:
+                self.first_carrier = index - 1
             if step.kind == "tool_call":
                 calls[step.call_id or step.name] = shape = " ".join((step.name, *_field_names(step.arguments)))
                 texts.append(shape)
@@ -157,6 +188,8 @@ class _Ground:
                     texts.append(json.dumps(dict(step.arguments), default=str, ensure_ascii=False))
         # An instruction may come in parts, none of which says anything.
         self._carriers.extend("\n".join(parts) for parts in scraps.values() if _say_something_together(parts))
+        if self._carriers and self.first_carrier < 0:
+            self.first_carrier = len(run.steps) - 1
         # Names of fields in results are structure; they lend no word that moves money, data, rights or checks.
         texts.append(" ".join(sorted(name for name in names if not stems_of(FORCE, name))))
         self._text = "\n".join(texts).casefold()

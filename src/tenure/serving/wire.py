@@ -53,6 +53,11 @@ def held_json(change: HeldChange, number: int) -> dict[str, Any]:
         "run": change.run,
         "at": change.at,
         "state": change.state,
+        "rule": change.rule,
+        "origin": change.origin,
+        "voices": list(change.voices),
+        "decided": change.decided,
+        "batch": change.batch,
     }
 
 
@@ -69,6 +74,7 @@ def entry_json(entry: LedgerEntry) -> dict[str, Any]:
         "at": delta.time,
         "note": delta.note,
         "operations": [operation_json(operation) for operation in delta.operations],
+        "decisions": [asdict(decision) for decision in delta.decisions],
         "writer": entry.writer,
         "digest": entry.digest,
     }
@@ -132,6 +138,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "held": summary.held,
         "revised": summary.revised,
         "retired": summary.retired,
+        "released": summary.released,
         "conflicts": summary.conflicts,
         "postponed": summary.postponed,
         "why_postponed": {limit: {"runs": runs, "reason": reason} for limit, (runs, reason) in summary.why_postponed.items()},

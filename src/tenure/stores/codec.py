@@ -9,7 +9,7 @@ from functools import lru_cache
 from sys import intern
 from typing import Any
 
-from tenure.playbook.delta import Delta
+from tenure.playbook.delta import Decision, Delta
 from tenure.playbook.lessons import Evidence, Lesson, Tallies
 from tenure.playbook.operations_json import operation_from_json, operation_to_json
 from tenure.playbook.render import Core, Line
@@ -142,6 +142,8 @@ def delta_to_json(delta: Delta) -> dict[str, Any]:
         "at": delta.time,
         "note": delta.note,
         "operations": [operation_to_json(op) for op in delta.operations],
+        # Left out where there are none, so that what was chained before there were any reads as it did.
+        **({"decisions": [plain(one) for one in delta.decisions]} if delta.decisions else {}),
     }
 
 
@@ -181,6 +183,7 @@ def delta_from_json(held: Mapping[str, Any]) -> Delta:
         cause=held["cause"],
         at=held["at"] or None,
         note=held["note"],
+        decisions=tuple(Decision(**one) for one in held.get("decisions", ())),
     )
 
 
@@ -202,6 +205,8 @@ def held_from_json(text: str) -> HeldChange:
     if isinstance(op, str):
         raise ValueError(f"held change {held['id']}: {op}")
     held["operation"] = op
+    if "voices" in held:
+        held["voices"] = tuple(held["voices"])
     return HeldChange(**held)
 
 

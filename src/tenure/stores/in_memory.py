@@ -6,7 +6,6 @@ nothing and stays consistent, and a transaction is a new value that takes the ol
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,6 @@ from dataclasses import replace
 from rpds import HashTrieMap
 
 from tenure.errors import StoreBusy
-from tenure.governance.ledger import payload_digest
 from tenure.playbook.apply import apply, fold_in
 from tenure.playbook.delta import Delta
 from tenure.playbook.effects import lessons_after
@@ -30,7 +28,6 @@ from tenure.ports import (
     CaseHit,
     Embedded,
     FailedReply,
-    HeldChange,
     Hit,
     LedgerEntry,
     Near,
@@ -51,13 +48,11 @@ from tenure.stores.postponed_in_memory import PostponedInMemory, PostponingInMem
 from tenure.stores.removal_in_memory import ForgettingInMemory, TracesInMemory
 from tenure.stores.scopes import check_scope, parents
 from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
+from tenure.stores.waiting_in_memory import WRITER, DecidingInMemory, WaitingInMemory, link
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS, weigh
 
 WAIT_S = 60.0
 """How long a writer waits for another before it gives up, in seconds."""
-
-WRITER = "memory"
-"""Stands for this store in its ledgers."""
 
 _PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
 
@@ -65,7 +60,7 @@ _PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
 _NOTHING = Contents()
 
 
-class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMemory, PostponedInMemory):
+class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMemory, PostponedInMemory, WaitingInMemory):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
     def __init__(self, scope: str, everything: HashTrieMap[str, Contents]) -> None:
@@ -216,18 +211,6 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMe
         """The greatest delta id of the scope."""
         return self._now.newest_delta
 
-    def verify_ledger(self) -> Sequence[str]:
-        """What is wrong with the hash chain: recomputed from the deltas, though in memory only code can alter them."""
-        previous = ""
-        for number in range(1, self.version() + 1):
-            entry = self._now.ledger[number]
-            previous = _link(previous, entry.delta)
-            if entry.digest != previous and self._now.amended.get(number) == payload_digest(repr(entry.delta)):
-                previous = entry.digest
-            if entry.digest != previous:
-                return [f"writer {WRITER}, link {number}: the digest does not follow from the delta"]
-        return []
-
     # -- runs ----------------------------------------------------------------------------------------
 
     def run(self, run_id: str) -> Run | None:
@@ -317,10 +300,6 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMe
 
     # -- the rest ------------------------------------------------------------------------------------
 
-    def held(self, *, state: str = "open") -> Sequence[HeldChange]:
-        """Held changes in a state, oldest first."""
-        return [change for change in self._now.held.values() if change.state == state]
-
     def failed_replies(self) -> Sequence[FailedReply]:
         """Replies that wait to be tried again, oldest first."""
         return list(self._now.failed.values())
@@ -359,7 +338,7 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMe
         }
 
 
-class InMemoryWriting(GradingInMemory, ForgettingInMemory, PostponingInMemory, InMemoryReading):
+class InMemoryWriting(GradingInMemory, ForgettingInMemory, PostponingInMemory, InMemoryReading, DecidingInMemory):
     """A transaction on one scope (see `ports.Writing`)."""
 
     @property
@@ -384,7 +363,7 @@ class InMemoryWriting(GradingInMemory, ForgettingInMemory, PostponingInMemory, I
     def _append(self, delta: Delta) -> int:
         delta, version = replace(delta, scope=self._scope), self.version() + 1
         previous = self._now.ledger[version - 1].digest if version > 1 else ""
-        entry = LedgerEntry(version=version, delta=delta, writer=WRITER, digest=_link(previous, delta))
+        entry = LedgerEntry(version=version, delta=delta, writer=WRITER, digest=link(previous, delta))
         self._now = replace(
             self._now,
             ledger=self._now.ledger.insert(version, entry),
@@ -405,17 +384,6 @@ class InMemoryWriting(GradingInMemory, ForgettingInMemory, PostponingInMemory, I
             self._now,
             runs=self._now.runs.insert(run.id, Kept(run=run, place=place, learned=read, revoked=before is not None and before.revoked)),
         )
-
-    def hold(self, change: HeldChange) -> None:
-        """Put an operation into the review queue. What is there under its id stays: the same run learned again re-opens nothing."""
-        if change.id not in self._now.held:
-            self._now = replace(self._now, held={**self._now.held, change.id: change})
-
-    def decide(self, held_id: str, *, state: str, decided: str) -> None:
-        """Close a held change; one that is closed, or not there, stays as it is."""
-        change = self._now.held.get(held_id)
-        if change is not None and change.state == "open":
-            self._now = replace(self._now, held={**self._now.held, held_id: replace(change, state=state, decided=decided)})
 
     def keep_failed_reply(self, failed: FailedReply) -> None:
         """Keep a reply that could not be used."""
@@ -536,8 +504,3 @@ def _asked(lesson: Lesson, contents: Contents) -> str:
     """The inputs of the tasks a lesson came from."""
     sources = (contents.runs.get(run_id) for run_id in list(dict.fromkeys(place.run for place in lesson.evidence))[:SOURCE_TASKS])
     return "\n".join(kept.run.task.text[:SOURCE_CHARACTERS] for kept in sources if kept is not None and not kept.revoked)
-
-
-def _link(previous: str, delta: Delta) -> str:
-    """Digest of a delta in the chain, from the one before it."""
-    return hashlib.sha256(f"{previous}\x1f{delta!r}".encode("utf-8", "surrogatepass")).hexdigest()

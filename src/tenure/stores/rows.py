@@ -216,6 +216,14 @@ held = _scoped(
     Index(None, "tenant", "scope", "state"),
 )
 
+held_statements = _scoped(
+    "held_statements",
+    Column("says", Text, nullable=False),  # key of what it says
+    Column("id", Text, nullable=False),  # of a held lesson or an open change
+    PrimaryKeyConstraint("tenant", "scope", "says", "id"),
+    Index(None, "tenant", "scope", "id"),
+)
+
 failed_replies = _scoped(
     "failed_replies",
     Column("id", Text, nullable=False),

@@ -23,6 +23,7 @@ from tenure.stores.growth import finished, tools_called
 from tenure.stores.prepared import put
 from tenure.stores.sql_reading import SqlReading, portions
 from tenure.stores.sql_removal import forgotten_digest
+from tenure.stores.sql_waiting import SqlDeciding
 
 _OF_A_SCOPE = (
     rows.records,
@@ -45,6 +46,7 @@ _OF_A_SCOPE = (
     rows.noise,
     rows.draws,
     rows.postponed,
+    rows.held_statements,
 )
 """Tables whose rows go as they are when a whole scope goes; lessons and runs have words beside them, and the ledger keeps its links."""
 
@@ -54,7 +56,7 @@ _OF_A_RUN = (rows.steps, rows.exposures, rows.sources, rows.labels, rows.grades,
 Amendments = list[tuple[str, int, str]]
 
 
-class SqlForgetting(SqlReading):
+class SqlForgetting(SqlReading, SqlDeciding):
     """The part of a transaction that takes things out (see `ports.Forgetting`)."""
 
     _scope_row: int
@@ -311,14 +313,13 @@ class SqlForgetting(SqlReading):
         """Take held changes out, whatever their state; how many there were."""
         t = rows.held
         found = sum(self._connection.execute(delete(t).where(self._mine(t), t.c.id.in_(some))).rowcount for some in portions(sorted(ids)))
+        self._say(dict.fromkeys(set(ids) - self._there(rows.lessons, ids), ""))
         self._mark_unscrubbed()
         return int(found)
 
     def replace_held(self, change: HeldChange) -> None:
         """Put a held change in the place of the one with its id."""
-        t = rows.held
-        values = {"state": change.state, "run_id": change.run, "body": codec.held_to_json(change)}
-        self._connection.execute(update(t).where(self._mine(t, id=change.id)).values(**values))
+        self.amend(change)
         self._mark_unscrubbed()
 
     def drop_cores(self) -> None:

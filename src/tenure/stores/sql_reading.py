@@ -20,7 +20,7 @@ from tenure.playbook.records import Member, Record, read_lesson, root_of
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
-from tenure.ports import CaseHit, FailedReply, HeldChange, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
+from tenure.ports import CaseHit, FailedReply, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
 from tenure.stores import codec, rows, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect, Searchable
 from tenure.stores.prepared import fetch, fetch_among
@@ -30,6 +30,7 @@ from tenure.stores.sql_figures import SqlFigures
 from tenure.stores.sql_grades import SqlGrades
 from tenure.stores.sql_postponed import SqlPostponed
 from tenure.stores.sql_removal import SqlRemoval
+from tenure.stores.sql_waiting import SqlWaiting
 from tenure.stores.weighing import Weighed
 
 LIVE = ("provisional", "active")
@@ -43,7 +44,7 @@ def portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
 
 
-class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed):
+class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlWaiting):
     """Reads one scope over an open connection (see `ports.Reading`)."""
 
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
@@ -382,33 +383,6 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed):
             entries += [_entry(row, texts) for row in fetch_among(self._connection, columns, self._wall, "version", some)]
         return sorted(entries, key=lambda entry: entry.version)
 
-    def verify_ledger(self) -> Sequence[str]:
-        """What is wrong with the hash chains of the scope."""
-        t, h = rows.ledger, rows.ledger_heads
-        heads = {
-            writer: (count, digest)
-            for writer, count, digest in self._connection.execute(select(h.c.writer, h.c.count, h.c.digest).where(self._mine(h)))
-        }
-        writers = set(self._connection.execute(select(t.c.writer).where(self._mine(t)).distinct()).scalars()) | set(heads)
-        tombstones = select(t.c.writer, t.c.seq, t.c.payload).where(self._mine(t), func.instr(t.c.payload, '"amends"') > 0)
-        amended = chain.amendments((writer, seq, text) for writer, seq, text in self._connection.execute(tombstones.order_by(t.c.version)))
-        wrong: list[str] = []
-        for writer in sorted(writers):
-            if writer not in heads:
-                wrong.append(f"writer {writer} has links but no head row")
-                continue
-            links = self._connection.execute(
-                select(t.c.seq, t.c.previous, t.c.payload, t.c.digest).where(self._mine(t, writer=writer)).order_by(t.c.seq)
-            )
-            verdict = chain.verify(
-                (chain.Record(seq=seq, previous=previous, payload=payload, digest=digest) for seq, previous, payload, digest in links),
-                heads[writer],
-                amended.get(writer, {}),
-            )
-            if not verdict.ok:
-                wrong.append(f"writer {writer}, link {verdict.broken_at}: {verdict.reason}")
-        return wrong
-
     # -- runs ----------------------------------------------------------------------------------------
 
     def run(self, run_id: str) -> Run | None:
@@ -499,12 +473,6 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed):
         return sql_vectors.counts(self._connection, self._scope, dimension)
 
     # -- the rest ------------------------------------------------------------------------------------
-
-    def held(self, *, state: str = "open") -> Sequence[HeldChange]:
-        """Held changes in a state, oldest first."""
-        t = rows.held
-        found = self._connection.execute(select(t.c.body).where(self._mine(t, state=state)).order_by(t.c.id)).scalars()
-        return [codec.held_from_json(body) for body in found]
 
     def failed_replies(self) -> Sequence[FailedReply]:
         """Replies that wait to be tried again, oldest first."""

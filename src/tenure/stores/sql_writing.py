@@ -21,7 +21,7 @@ from tenure.playbook.records import Record, group_key
 from tenure.playbook.render import Core, lesson_tokens
 from tenure.playbook.run import Run
 from tenure.playbook.wellformed import operation_problem
-from tenure.ports import Admitted, Embedded, FailedReply, HeldChange
+from tenure.ports import Admitted, Embedded, FailedReply
 from tenure.stores import codec, rows, sql_draws, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
 from tenure.stores.growth import finished, grown, tools_called
@@ -192,6 +192,7 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlForgetting):
             self._dialect.put_all_words(self._connection, self._scope_row, said)
         for one, lesson in kept.items():
             self._keep_sources(lesson, was.get(one))
+        self._keep_statements(was, changed)
         stale = [one for one in was if _embedded(was[one]) not in (None, _embedded(changed[one]))]
         sql_vectors.drop_stale(self._connection, self._scope, "lesson", stale)
         self._keep_sizes({section: (by[0], by[1]) for section, by in sizes.items() if by != [0, 0]})
@@ -228,11 +229,12 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlForgetting):
     def _append(self, delta: Delta, *, amends: Sequence[tuple[str, int, str]] = (), effective: bool = True) -> int:
         ((writer, counted, last),) = fetch(self._connection, _HEAD, self._wall)
         count, previous = int(counted or 0), str(last or "")
-        # Of its own salt a record is robbed when it is written anew (see `governance.ledger`).
-        said = codec.storable_delta(delta) | {"salt": self._dialect.salt()} | ({"amends": list(map(list, amends))} if amends else {})
-        sealed = chain.seal(said, lambda _: self._dialect.salt())
-        digest = chain.chain(previous, sealed.payload)
         version = self._version + 1
+        # The version is chained too: rows of two writers cannot change places.
+        # Of its own salt a record is robbed when it is written anew (see `governance.ledger`).
+        said = {**codec.storable_delta(delta), "version": version, "salt": self._dialect.salt()}
+        sealed = chain.seal(said | ({"amends": list(map(list, amends))} if amends else {}), lambda _: self._dialect.salt())
+        digest = chain.chain(previous, sealed.payload)
         put(
             self._connection,
             rows.ledger,
@@ -328,18 +330,6 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlForgetting):
         new = [{**self._wall, "run_id": run.id, "lesson_id": lesson, "role": role} for lesson, role in sorted(wanted - known)]
         if new:
             self._connection.execute(insert(t), new)
-
-    def hold(self, change: HeldChange) -> None:
-        """Put an operation into the review queue. What is there under its id stays: learning a run again re-opens nothing."""
-        if self._one(rows.held.c.state, id=change.id) is None:
-            self._insert(rows.held, {"id": change.id, "state": change.state, "run_id": change.run, "body": codec.held_to_json(change)})
-
-    def decide(self, held_id: str, *, state: str, decided: str) -> None:
-        """Close a held change; one that is closed, or not there, stays as it is."""
-        body = self._one(rows.held.c.body, id=held_id, state="open")
-        if body is not None:
-            change = replace(codec.held_from_json(body), state=state, decided=decided)
-            self._update(rows.held, {"id": held_id}, {"state": state, "body": codec.held_to_json(change)})
 
     def keep_failed_reply(self, failed: FailedReply) -> None:
         """Keep a reply that could not be used."""

@@ -205,6 +205,8 @@ def _opened(model: str, base_url: str, source: str) -> Check:
 
 
 def _scope_checks(request: Request, book: Tenure, facts: dict[str, Any]) -> Iterator[Check]:
+    from tenure.learning.review import held_changes
+
     scopes = list(book.store.scopes())
     broken: dict[str, list[str]] = {}
     for scope in scopes:
@@ -220,8 +222,9 @@ def _scope_checks(request: Request, book: Tenure, facts: dict[str, Any]) -> Iter
         yield Check(name="ledger", state="ok", said=f"the chains of {counted(len(scopes), 'scope')} are whole")
     with book.store.reading(book.scope) as reading:
         counts = dict(reading.counts())
+        waiting = len(held_changes(reading))
         pending, failed = len(reading.unlearned(limit=10_000)), len(reading.failed_replies())
-    facts |= {"scope": book.scope, "counts": counts, "pending": pending, "held": counts["open"], "failed_replies": failed}
+    facts |= {"scope": book.scope, "counts": counts, "pending": pending, "held": waiting, "failed_replies": failed}
     said = (
         f"{book.scope}: {counted(counts['runs'], 'run')}, {counted(counts['live'], 'lesson')} in use, {counted(counts['deltas'], 'delta')}"
     )
@@ -238,10 +241,8 @@ def _scope_checks(request: Request, book: Tenure, facts: dict[str, Any]) -> Iter
     if postponed:
         said = f"{counted(postponed, 'run')} learned from without a model, which can make up for it: {request.command('learn --pending')}"
         yield Check(name="for a model", state="note", said=said)
-    if counts["open"]:
-        yield Check(
-            name="held", state="note", said=f"{counted(counts['open'], 'change')} for review. See: {request.command('review list')}"
-        )
+    if waiting:
+        yield Check(name="held", state="note", said=f"{counted(waiting, 'change')} for review. See: {request.command('review list')}")
     if failed:
         yield Check(
             name="failed replies",

@@ -58,6 +58,7 @@ def import_(
     """
     from tenure.learning.exchange import bring_in, import_delta
     from tenure.learning.exchange import counted as counted_import
+    from tenure.learning.warning import warnings_of
     from tenure.playbook.apply import fold_in
     from tenure.playbook.foreign import read_foreign
 
@@ -67,7 +68,7 @@ def import_(
         found = read_foreign(text)
     except UnreadableInput as exc:
         raise UnreadableInput(f"{name}: {exc}") from exc
-    author = f"import:{name}"
+    author, warnings = f"import:{name}", warnings_of(found.operations)
     if dry_run:
         with request.reading() as book, book.store.reading(book.scope) as reading:
             delta, there = import_delta(reading, found, id=book.ids.next(reading.newest_delta_id()), at=book.clock.now(), author=author)
@@ -84,6 +85,7 @@ def import_(
                 "skipped": imported.skipped,
                 "changed": imported.changed,
                 "reasons": list(imported.reasons),
+                "warnings": list(warnings),
                 "form": found.form,
                 "file": name,
                 "raised": imported.raised,
@@ -94,6 +96,8 @@ def import_(
         )
     else:
         _show_imported(request, imported, name, found.form, dry_run=dry_run)
+        for warning in warnings:
+            request.terminal.warn(f"{name}, {warning}")
     return IN_PART if strict and imported.skipped else OK
 
 

@@ -30,6 +30,9 @@ _MARKS = {
     "removed": ("-", "red"),
 }
 
+_DECIDED = {"open": "held again", "refused": "refused outright"}
+"""How decisions on held changes are counted in the log, where the state alone would not say it."""
+
 _VERBS = {
     "ADD": ("lesson added", "lessons added"),
     "UPDATE": ("update", "updates"),
@@ -253,7 +256,10 @@ def _refuse_options(*given: str | None) -> None:
 
 
 def _what(entry: LedgerEntry) -> Cell:
-    said = _operations(entry.delta.operations)
+    decided = Counter(decision.state for decision in entry.delta.decisions)
+    said = ", ".join(
+        filter(None, [_operations(entry.delta.operations), *(f"{number:,} {_DECIDED.get(one, one)}" for one, number in decided.items())])
+    )
     return [(said, ""), (f"  {one_line(entry.delta.note, 80)}" if entry.delta.note else "", "dim")]
 
 

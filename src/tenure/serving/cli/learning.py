@@ -242,7 +242,20 @@ def _counts(summary: Summary) -> str:
 
 
 def _together(one: Summary, other: Summary) -> Summary:
-    names = ("runs", "successes", "failures", "skipped", "added", "merged", "held", "revised", "retired", "conflicts", "postponed")
+    names = (
+        "runs",
+        "successes",
+        "failures",
+        "skipped",
+        "added",
+        "merged",
+        "held",
+        "revised",
+        "retired",
+        "released",
+        "conflicts",
+        "postponed",
+    )
     return replace(
         other,
         left=(*one.left, *other.left),
@@ -304,6 +317,7 @@ def _show_learned(request: Request, learned: Summary, dry_run: bool) -> None:
         ("revised", learned.revised, "lessons with a new text"),
         ("retired", learned.retired, "lessons taken out of use"),
         ("held", learned.held, "changes that wait for a review"),
+        ("released", learned.released, "held lessons in use now: independent trusted origins say the same"),
         ("conflicts", learned.conflicts, "new lessons that differ in a fact from one that is alike; both stay. See: tenure review list"),
     ):
         if number:
@@ -369,6 +383,8 @@ def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Co
         terminal.warn(problem)
     if len(learned.problems) > NAMED:
         terminal.say(f"  and {len(learned.problems) - NAMED} more")
+    if not dry_run and any(problem.startswith("refused a lesson") for problem in learned.problems):
+        terminal.say(f"What was refused is kept, and never used: {request.command('review decided --state refused')}")
     _tell_what_was_postponed(request, book, learned, waiting)
     elsewhere = {scope: runs for scope, runs in scopes.items() if scope != book.scope}
     if elsewhere and not dry_run:

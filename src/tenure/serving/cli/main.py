@@ -24,6 +24,7 @@ from tenure.serving.cli import (
     history,
     holdouts,
     learning,
+    ledger,
     playbook,
     review,
     revise,
@@ -38,7 +39,7 @@ from tenure.version import VERSION
 
 GROUPS = {
     "Learn": ("demo", "learn", "context"),
-    "Look": ("status", "show", "log", "diff", "blame", "holdouts", "spend"),
+    "Look": ("status", "show", "log", "diff", "blame", "holdouts", "spend", "ledger"),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
@@ -162,7 +163,9 @@ def root(
     return OK
 
 
-for verbs in (demo, learning, context, playbook, exchange, history, holdouts, review, revise, forget, settings, vectors, bench, spend):
+for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
+    verbs.register(app)
+for verbs in (settings, vectors, bench, spend):
     verbs.register(app)
 
 

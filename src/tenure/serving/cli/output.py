@@ -138,6 +138,10 @@ class Terminal:
             task = bar.add_task(what, total=total or None, counts="")
             yield lambda done, counts: bar.update(task, completed=done, counts=counts)
 
+    def ask(self, question: str) -> None:
+        """Put a question to the person, whose answer is read behind it."""
+        self._write(sys.stderr, visible(question))
+
     def confirm(self, question: str) -> bool:
         """Whether the person at the terminal agrees; yes without asking where nobody is there to ask."""
         if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):

@@ -120,7 +120,7 @@ def apply(
     entries = _operations_in(read_text(file, terminal, what="operations"), "stdin" if file == "-" else file)
     read = [_read(entry) for entry in entries]
     good = [op for _, op in read if not isinstance(op, str)]
-    version, raised, receipts = _carry_out(request, good, dry_run=dry_run)
+    version, raised, receipts, warnings = _carry_out(request, good, dry_run=dry_run)
     from tenure.playbook.delta import Receipt
 
     left = iter(receipts)
@@ -129,10 +129,17 @@ def apply(
     if request.as_json:
         from tenure.serving.wire import receipt_json
 
-        found = {"receipts": [receipt_json(receipt, name) for name, receipt in all_receipts], "version": version, "raised": raised}
+        found = {
+            "receipts": [receipt_json(receipt, name) for name, receipt in all_receipts],
+            "version": version,
+            "raised": raised,
+            "warnings": list(warnings),
+        }
         terminal.document({**found, "dry_run": True} if dry_run else found)
     else:
         _show_receipts(request, all_receipts, version, raised, dry_run=dry_run)
+        for warning in warnings:
+            terminal.warn(warning)
     return IN_PART if strict and skipped else OK
 
 
@@ -274,17 +281,20 @@ def _read(entry: object) -> tuple[str, Operation | str]:
     return one_line(said, 20) if isinstance(said, str) else "", operation
 
 
-def _carry_out(request: Request, operations: Sequence[Operation], *, dry_run: bool) -> tuple[int | None, str, Sequence[Receipt]]:
-    """The version, a sentence about raised bounds, and the receipts of operations applied in one delta."""
+def _carry_out(
+    request: Request, operations: Sequence[Operation], *, dry_run: bool
+) -> tuple[int | None, str, Sequence[Receipt], Sequence[str]]:
+    """The version, a sentence about raised bounds, the receipts of operations applied in one delta, and warnings of their words."""
+    from tenure.learning.warning import warnings_of
     from tenure.playbook.apply import fold_in
     from tenure.playbook.delta import Delta
 
     if not operations:
-        return None, "", ()
+        return None, "", (), ()
     if dry_run:
         with request.reading() as book, book.store.reading(book.scope) as reading:
             delta = Delta(book.ids.next(reading.newest_delta_id()), operations, author=person(), cause="hand", at=book.clock.now())
-            return None, "", fold_in(reading, delta).receipts
+            return None, "", fold_in(reading, delta).receipts, warnings_of(operations)
     with request.writing() as book:
         before = book.settings().bounds
         admitted = book.apply(operations, author=person())
@@ -297,7 +307,8 @@ def _carry_out(request: Request, operations: Sequence[Operation], *, dry_run: bo
         )
         if new > old
     ]
-    return admitted.version, f"Raised {' and '.join(raised)}, to hold what you put in." if raised else "", admitted.receipts
+    said = f"Raised {' and '.join(raised)}, to hold what you put in." if raised else ""
+    return admitted.version, said, admitted.receipts, admitted.warnings
 
 
 def _show_receipts(request: Request, receipts: Sequence[tuple[str, Receipt]], version: int | None, raised: str, *, dry_run: bool) -> None:
@@ -343,7 +354,7 @@ def _show_plan(request: Request, plan: Plan, lessons: dict[str, Lesson], version
         columns = [Column(title=""), Column(title="lesson", style="cyan"), Column(title="text, and why", wraps=True)]
         terminal.table(columns, rows)
     if plan.conflicts:
-        from tenure.serving.cli.review import show_conflicts
+        from tenure.serving.cli.review_screens import show_conflicts
 
         show_conflicts(terminal, plan.conflicts, {one: lesson.text for one, lesson in lessons.items()})
     for sentence in plan.over:

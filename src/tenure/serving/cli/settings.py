@@ -133,6 +133,7 @@ def unset(request: Request, name: Name) -> int:
 
 def status(request: Request) -> int:
     """Say how a scope stands, in a few lines."""
+    from tenure.learning.review import held_changes
     from tenure.serving.cli.spend import said_of as spending_said
     from tenure.serving.cli.spend import spending_json, spending_of
     from tenure.serving.cli.vectors import said_of, standing_of
@@ -140,7 +141,7 @@ def status(request: Request) -> int:
     with request.reading(names=False) as book, book.store.reading(book.scope) as reading:
         counts, newest = reading.counts(), reading.version()
         last = list(reading.ledger(newest_first=True, limit=1))
-        waiting, held, failed = len(reading.unlearned(limit=10_000)), counts["open"], len(reading.failed_replies())
+        waiting, held, failed = len(reading.unlearned(limit=10_000)), len(held_changes(reading)), len(reading.failed_replies())
         spending, postponed = spending_of(book), reading.postponed(limit=10_000)
         given_up = sum(one.attempts >= book.settings().whole("learn.attempts") for one in postponed)
         standing, problem = standing_of(book)

@@ -1,0 +1,93 @@
+"""Changes that wait in a scope that is held in memory, and the proof of its ledger."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+from tenure.governance.ledger import payload_digest
+from tenure.governance.ledger_check import Broken, LedgerCheck
+from tenure.playbook.delta import Delta
+from tenure.playbook.lessons import Lesson
+from tenure.playbook.statements import proposal_key, statement_key
+from tenure.ports import HeldChange
+from tenure.stores.contents import Contents
+
+WRITER = "memory"
+"""Stands for this store in its ledgers."""
+
+
+class WaitingInMemory:
+    """The part of a look at a scope that concerns changes that wait (see `ports.Waiting`). Cost follows their number."""
+
+    _now: Contents
+
+    def held(self, *, state: str = "open") -> Sequence[HeldChange]:
+        """Held changes in a state, oldest first."""
+        return [change for change in self._now.held.values() if change.state == state]
+
+    def held_change(self, change: str) -> HeldChange | None:
+        """The held change of an id, whatever its state."""
+        return self._now.held.get(change)
+
+    def held_named(self, ids: Collection[str]) -> Mapping[str, HeldChange]:
+        """The held changes of some ids, whatever their states."""
+        return {one: self._now.held[one] for one in ids if one in self._now.held}
+
+    def held_lessons(self) -> Sequence[Lesson]:
+        """Lessons that stand in the playbook as held, sorted by id."""
+        return sorted((lesson for lesson in self._now.lessons.values() if lesson.status == "held"), key=lambda lesson: lesson.id)
+
+    def held_saying(self, keys: Collection[str]) -> Sequence[str]:
+        """Ids of held lessons and of open changes that say what a key stands for, sorted."""
+        wanted = set(keys) - {""}
+        if not wanted:
+            return []
+        found = {lesson.id for lesson in self.held_lessons() if statement_key(lesson) in wanted}
+        return sorted(found | {change.id for change in self.held() if proposal_key(change.operation) in wanted})
+
+    def check_ledger(self, *, tell: Callable[[int], None] | None = None) -> LedgerCheck:
+        """Whether the hash chain is whole: recomputed from the deltas, though in memory only code can alter them."""
+        previous, count = "", len(self._now.ledger)
+        broken: tuple[Broken, ...] = ()
+        for number in range(1, count + 1):
+            entry = self._now.ledger[number]
+            previous = link(previous, entry.delta)
+            if entry.digest != previous and self._now.amended.get(number) == payload_digest(repr(entry.delta)):
+                previous = entry.digest  # it was written anew, as a tombstone says
+            if entry.digest != previous:
+                problem = "the digest does not follow from the delta"
+                broken = (Broken(version=number, delta=entry.delta.id, writer=WRITER, problem=problem),)
+                break
+        if tell is not None:
+            tell(count)
+        return LedgerCheck(entries=count, writers={WRITER: (count, previous)} if count else {}, broken=broken)
+
+    def verify_ledger(self) -> Sequence[str]:
+        """What is wrong with the hash chain, in a sentence; empty if it is sound."""
+        return [f"writer {one.writer}, version {one.version}: {one.problem}" for one in self.check_ledger().broken]
+
+
+class DecidingInMemory(WaitingInMemory):
+    """The part of a transaction that concerns changes that wait (see `ports.Deciding`)."""
+
+    def hold(self, waits: HeldChange) -> None:
+        """Put an operation into the review queue. What is there under its id stays: the same run learned again re-opens nothing."""
+        if waits.id not in self._now.held:
+            self.amend(waits)
+
+    def decide(self, held_id: str, *, state: str, decided: str) -> None:
+        """Close a held change; one that is closed, or not there, stays as it is."""
+        change = self._now.held.get(held_id)
+        if change is not None and change.state == "open":
+            self.amend(replace(change, state=state, decided=decided))
+
+    def amend(self, *changes: HeldChange) -> None:
+        """Write held changes anew, or for the first time."""
+        self._now = replace(self._now, held={**self._now.held, **{change.id: change for change in changes}})
+
+
+def link(previous: str, delta: Delta) -> str:
+    """Digest of a delta in the chain, from the one before it."""
+    return hashlib.sha256(f"{previous}\x1f{delta!r}".encode("utf-8", "surrogatepass")).hexdigest()
