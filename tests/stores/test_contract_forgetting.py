@@ -323,36 +323,25 @@ def ledgers(draw: st.DrawFn) -> list[Delta]:
             target, runs = draw(st.sampled_from(known)), draw(st.lists(st.sampled_from(RUNS), max_size=2))
             evidence = tuple(Evidence(run=each) for each in runs)
             text = draw(st.sampled_from(SAID))
-            ops.append(
-                draw(
-                    st.sampled_from(
-                        (
-                            Add("s", text, evidence=evidence, origin=ORIGINS[one].name if one else ""),
-                            Add(
-                                "s",
-                                text,
-                                id=draw(st.sampled_from(NAMES)),
-                                evidence=evidence,
-                                applies_when=draw(st.sampled_from(("", SAID[2]))),
-                            ),
-                            Tally(target, support=1, helpful=1, evidence=evidence),
-                            Update(target, text=text, evidence=evidence),
-                            Update(target, status="provisional"),
-                            Merge((target,), draw(st.sampled_from(known))),
-                            Retire(target, draw(st.sampled_from(("", SAID[2])))),
-                            Observe(
-                                "f",
-                                "n",
-                                str(number),
-                                key=draw(st.sampled_from(("k", SAID[2]))),
-                                run=one,
-                                step=len(ops),
-                                mark=draw(st.sampled_from(("", "q"))),
-                            ),
-                        )
-                    )
-                )
+            choices: tuple[Operation, ...] = (
+                Add("s", text, evidence=evidence, origin=ORIGINS[one].name if one else ""),
+                Add("s", text, id=draw(st.sampled_from(NAMES)), evidence=evidence, applies_when=draw(st.sampled_from(("", SAID[2])))),
+                Tally(target, support=1, helpful=1, evidence=evidence),
+                Update(target, text=text, evidence=evidence),
+                Update(target, status="provisional"),
+                Merge((target,), draw(st.sampled_from(known))),
+                Retire(target, draw(st.sampled_from(("", SAID[2])))),
+                Observe(
+                    "f",
+                    "n",
+                    str(number),
+                    key=draw(st.sampled_from(("k", SAID[2]))),
+                    run=one,
+                    step=len(ops),
+                    mark=draw(st.sampled_from(("", "q"))),
+                ),
             )
+            ops.append(draw(st.sampled_from(choices)))
         if one:
             delta = Delta(f"02{number:04d}", ops, key=f"learn:{one}:{number}:known", cause="run", at=AT, note=f"run {one}")
         else:
@@ -387,7 +376,7 @@ def test_all_stores_forget_alike_and_read_as_their_ledgers_say(ledger: list[Delt
     scope, found = fresh_scope(), []
     for store in (InMemoryStore(), _SQLITE):
         filled(store, scope, ledger)
-        told = []
+        told: list[Any] = []
         for wanted in (first, second):
             with store.writing(scope) as work:
                 try:
