@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tenure import Origin, Outcome, Retire, Run, Step, Task, Tenure
 from tenure.learning.loop import Learned
 from tenure.learning.review import held_changes
+from tenure.playbook.lessons import Lesson
 from tenure.ports import Prompt
 from tenure.testing import CountingIds, RuleModel, SteppingClock, open_trial
 
@@ -374,7 +375,8 @@ def test_a_persons_words_are_a_persons_only_where_the_reporter_is_trusted(book: 
     (change,) = book.held()
     assert "its origin is not trusted" in change.reason
     book.learn(replace(corrected(MALLORY), id="r2", origin=Origin()))
-    assert [lesson.status for lesson in book.playbook.lessons] == ["provisional"]
+    lessons: Sequence[Lesson] = book.playbook.lessons
+    assert [lesson.status for lesson in lessons] == ["provisional"]
 
 
 @pytest.mark.parametrize("success", [True, False])

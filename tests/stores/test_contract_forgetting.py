@@ -326,13 +326,7 @@ def ledgers(draw: st.DrawFn) -> list[Delta]:
             text = draw(st.sampled_from(SAID))
             choices: tuple[Operation, ...] = (
                 Add("s", text, evidence=evidence, origin=ORIGINS[one].name if one else ""),
-                Add(
-                    "s",
-                    text,
-                    id=draw(st.sampled_from(NAMES)),
-                    evidence=evidence,
-                    applies_when=draw(st.sampled_from(("", SAID[2]))),
-                ),
+                Add("s", text, id=draw(st.sampled_from(NAMES)), evidence=evidence, applies_when=draw(st.sampled_from(("", SAID[2])))),
                 Tally(target, support=1, helpful=1, evidence=evidence),
                 Update(target, text=text, evidence=evidence),
                 Update(target, status="provisional"),

@@ -14,20 +14,19 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from tenure.errors import UnreadableInput, UserError
 from tenure.learning.revoking import revoke_origin
-from tenure.playbook.origins import Root, one_vote_each
+from tenure.playbook.origins import Root, elect, votes_among
 from tenure.playbook.run import Origin, Outcome, Run, Task
-from tenure.ports import CaseHit, Reading, Store
+from tenure.ports import Reading, Store
 from tenure.system import SystemClock, UlidSource
 
 VOTES = 5
-"""Cases that vote on a tag."""
+"""Cases of trusted origins that vote on a tag; beside them each untrusted origin has a vote, which alone changes no answer."""
 
 AROUND = 8
 """Words on each side of an entity that describe it."""
@@ -167,24 +166,15 @@ def _tag(reading: Reading, known: Mapping[str, Run], words: str, *, defended: bo
     limit = 4 * VOTES
     while True:
         hits = reading.cases_like(words, limit=limit)
-        votes = _voting(hits, known) if defended else list(hits[:VOTES])
+        if not defended:
+            # Of equals the tag of the best hit, which came first.
+            counted = Counter(known[hit.run].outcome.expected for hit in hits[:VOTES])
+            return max(counted, key=lambda tag: counted[tag], default="")
+        votes, enough = votes_among(hits, lambda hit: known[hit.run].origin, trusted=VOTES)
         # A flood of hits from one origin must not leave others without a vote: then more hits are asked for.
-        if len(votes) == VOTES or len(hits) < limit:
-            break
+        if enough or len(hits) < limit:
+            return elect([(known[hit.run].outcome.expected, known[hit.run].origin.trusted) for hit in votes])
         limit *= 4
-    counted: Counter[str] = Counter()
-    for hit in votes:
-        counted[known[hit.run].outcome.expected] += 1
-    if not defended:
-        # Of equals the tag of the best hit, which came first.
-        return max(counted, key=lambda tag: counted[tag], default="")
-    # An untrusted vote never decides between equals.
-    trusted = Counter(known[hit.run].outcome.expected for hit in votes if known[hit.run].origin.trusted)
-    return max(counted, key=lambda tag: (counted[tag], trusted[tag]), default="")
-
-
-def _voting(hits: Iterable[CaseHit], known: Mapping[str, Run]) -> list[CaseHit]:
-    return list(islice(one_vote_each(hits, lambda hit: known[hit.run].origin), VOTES))
 
 
 def _share(found: Iterable[bool]) -> float:

@@ -1,0 +1,166 @@
+"""What a store keeps beside lessons and runs, and how things are taken out of it again. Part of the ports, which give these names too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tenure.playbook.delta import Delta
+from tenure.playbook.run import Run
+from tenure.waiting import HeldChange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry:
+    """One admitted delta in the ledger of a scope.
+
+    Attributes:
+        version: its arrival number in the scope, from 1.
+        delta: as admitted; forgotten texts read `[forgotten]`.
+        writer: the installation that wrote it.
+        digest: of its link in the writer's chain, hex.
+    """
+
+    version: int
+    delta: Delta
+    writer: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedReply:
+    """A model's reply that could not be used, kept verbatim so that it can be tried again.
+
+    Attributes:
+        id: names it.
+        run: the run it was about.
+        purpose: the role that asked.
+        reason: why it could not be used.
+        reply: verbatim, secrets redacted.
+        at: ISO 8601.
+    """
+
+    id: str
+    run: str
+    purpose: str
+    reason: str
+    reply: str
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scrubbed:
+    """What `Store.scrub` reached.
+
+    Attributes:
+        done: whether nothing that was taken out is left in the store's own files.
+        reason: why it is not done, in a sentence; empty if it is.
+        elsewhere: files beside the database that may hold what was taken out and were left as they are: copies that were set aside.
+    """
+
+    done: bool
+    reason: str = ""
+    elsewhere: tuple[str, ...] = ()
+
+
+class Traces(Protocol):
+    """What runs, origins and subjects have left in a scope, for those who take it out."""
+
+    def forgotten_at(self, run_id: str) -> str:
+        """When a run was forgotten, ISO 8601; empty if it was not."""
+        ...
+
+    def origins(self) -> Mapping[str, int]:
+        """Names of the origins of kept runs, sorted, with the number of runs, revoked ones too."""
+        ...
+
+    def runs_from(self, origins: Collection[str]) -> Sequence[str]:
+        """Ids of kept runs of origins with exactly these names, revoked ones too, oldest first."""
+        ...
+
+    def revoked_runs(self) -> Sequence[str]:
+        """Ids of kept runs that are revoked, oldest first. No other method but `run` and those here tells of them."""
+        ...
+
+    def spoken_on(self, vote: str, lessons: Collection[str], *, but: str) -> frozenset[str]:
+        """Which lessons an untrusted origin has spoken on: a run of it was shown or cited them, or gave rise to them.
+
+        Args:
+            vote: of the origin (see `Origin.vote`).
+            lessons: ids to look for.
+            but: id of a run that is left out.
+        """
+        ...
+
+    def ledger_naming(self, ids: Collection[str]) -> Sequence[LedgerEntry]:
+        """Deltas that name or make any of these (lessons, runs, observations), oldest first; there may be others among them."""
+        ...
+
+    def ledger_holding(self, stands_in: Callable[[str], bool]) -> Sequence[LedgerEntry]:
+        """Deltas with a text of a kind, oldest first. Cost follows the ledger."""
+        ...
+
+    def runs_holding(self, stands_in: Callable[[str], bool]) -> Sequence[str]:
+        """Ids of kept runs with a text of a kind, revoked ones too, oldest first. Cost follows all that is kept."""
+        ...
+
+    def runs_before(self, moment: str) -> Sequence[str]:
+        """Ids of kept runs that ended, or began, before a moment (ISO 8601), revoked ones too, oldest first; of others it is not known."""
+        ...
+
+    def settings_kept(self) -> Mapping[str, str]:
+        """All that is set for the scope, by name."""
+        ...
+
+
+class Forgetting(Protocol):
+    """What takes things out of a scope. What is taken out is nowhere once the store was scrubbed (see `Store.scrub`)."""
+
+    def rewrite(self, changed: Mapping[int, Delta], tombstone: Delta) -> int:
+        """Put other deltas in the place of some: the scope then reads as if those had been admitted. The chain still verifies.
+
+        Args:
+            changed: by arrival number; ids stay.
+            tombstone: a delta without operations that says who did it and how much, but not what went.
+
+        Returns:
+            The tombstone's arrival number.
+        """
+        ...
+
+    def empty(self, tombstone: Delta) -> int:
+        """Take out all that the scope holds but the links of its chain, which hold nothing then; the tombstone's arrival number."""
+        ...
+
+    def drop_runs(self, ids: Collection[str]) -> int:
+        """Take kept runs out, with all that was kept of them; how many there were."""
+        ...
+
+    def replace_run(self, run: Run) -> None:
+        """Put a run in the place of the kept one with its id, as it is: nothing of the kept one stays."""
+        ...
+
+    def revoke_runs(self, ids: Collection[str], *, revoked: bool) -> int:
+        """Have kept runs no longer recalled, compared or learned from, or again; how many changed."""
+        ...
+
+    def remember_forgotten(self, runs: Collection[str], at: str) -> None:
+        """Know these runs again if they come back, without keeping which they were."""
+        ...
+
+    def allow_again(self, run_id: str) -> bool:
+        """Let a forgotten run be kept and learned again if it comes back; whether it had been forgotten."""
+        ...
+
+    def drop_held(self, ids: Collection[str]) -> int:
+        """Take held changes out, whatever their state; how many there were."""
+        ...
+
+    def replace_held(self, change: HeldChange) -> None:
+        """Put a held change in the place of the one with its id."""
+        ...
+
+    def drop_cores(self) -> None:
+        """Take out the cores that were shown in contexts."""
+        ...
