@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?:'[a-z]+)?")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _STEM = 5
+_ORDINARY = 40
 
 
 _IRREGULAR = dict(
@@ -25,6 +27,16 @@ _IRREGULAR = dict(
 
 def word_stem(word: str) -> str:
     """What words of one family share: without `-ing`, `-ed` and `-s`, the first five letters, in small ones."""
+    return _known_stem(word) if len(word) <= _ORDINARY else _stem_of(word)
+
+
+@lru_cache(maxsize=50_000)
+def _known_stem(word: str) -> str:
+    """The stem of a word of ordinary length, kept in mind: the logs of a long run say the same words a million times."""
+    return _stem_of(word)
+
+
+def _stem_of(word: str) -> str:
     folded = word.casefold().removesuffix("'s")
     folded = _IRREGULAR.get(folded, folded)
     for ending in ("ing", "ed", "s"):
