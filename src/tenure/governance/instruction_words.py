@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+(?:['\u2019][a-z]+)?")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _STEM = 5
+_ORDINARY = 40
 
 
 _IRREGULAR = dict(
@@ -29,6 +31,16 @@ _WITH_E = frozenset(("note", "none", "done", "once"))
 
 def word_stem(word: str) -> str:
     """What words of one family share: without `-ing`, `-ed`, `-s` and a last `e`, the first five letters, in small ones."""
+    return _known_stem(word) if len(word) <= _ORDINARY else _stem_of(word)
+
+
+@lru_cache(maxsize=50_000)
+def _known_stem(word: str) -> str:
+    """The stem of a word of ordinary length, kept in mind: the logs of a long run say the same words a million times."""
+    return _stem_of(word)
+
+
+def _stem_of(word: str) -> str:
     folded = word.casefold().replace("\u2019", "'").removesuffix("'s")
     if folded.endswith("n't"):
         return "not"

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tenure.ports import Usage
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, counted, local_time, money, one_line
 from tenure.serving.cli.request import OK, Request
@@ -19,6 +18,7 @@ from tenure.serving.cli.verbs import add_verb
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tenure.ports import Usage
     from tenure.providers.metering import Caps
     from tenure.wiring import Tenure
 
@@ -77,7 +77,7 @@ def spending_of(book: Tenure) -> Spending:
     today = book.clock.now().astimezone(UTC).date()
     # What was booked on the next day already, by a clock that is set back since, is what the cap goes by.
     later = book.store.spent(book.scope, (today + timedelta(days=1)).isoformat())
-    day = today + timedelta(days=1) if later != Usage() else today
+    day = today + timedelta(days=1) if later.calls else today
     return Spending(
         day=day.isoformat(),
         today=book.store.spent(book.scope, day.isoformat()),
