@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -111,6 +111,22 @@ def test_two_independent_trusted_origins_release_a_held_lesson_and_the_ledger_sa
         assert {place.run for place in found.evidence if place.role == "corroborates"} == {"r1", "r2"}
         assert found.tallies.support == 2
     assert lesson in book.context("tidy the ledger: archive a page").lessons
+
+
+def test_a_queued_lesson_that_stands_in_no_playbook_yet_is_released_alike(book: Tenure) -> None:
+    from tenure import Add
+    from tenure.ports import HeldChange
+
+    with book.store.writing(book.scope) as work:
+        add = Add("ledger", RULE, author="model:x", status="held")
+        work.hold(HeldChange(id="h-1", operation=add, reason="untrusted text", author="model:x", run="r0", rule="untrusted-source"))
+    for name in ("m1", "m2"):
+        learn(book, SAME, run_of(name, origin=Origin(principal=name, trusted=False)))
+    assert waiting(book) == ["h-1", *[one for one in waiting(book) if one != "h-1"]]
+    learn(book, SAME, run_of("r1"))
+    found = learn(book, SAME, run_of("r2"))
+    assert (found.released, "h-1" in waiting(book)) == (1, False)
+    assert {lesson.text: lesson.status for lesson in book.playbook.lessons}[RULE] == "provisional"
 
 
 def test_runs_of_one_trusted_origin_count_separately(book: Tenure) -> None:
@@ -246,12 +262,12 @@ def test_no_set_of_untrusted_runs_ever_releases_anything(attacks: list[tuple[str
 # -- what is taken away --------------------------------------------------------------------------------
 
 
-def proposing(*operations: dict[str, object], tags: Sequence[dict[str, str]] = ()) -> RuleModel:
+def proposing(*operations: Mapping[str, object], tags: Sequence[dict[str, str]] = ()) -> RuleModel:
     """A model that obeys: it proposes operations and tags."""
 
     def reply(prompt: Prompt) -> str:
         if prompt.purpose == "curate":
-            return json.dumps({"operations": operations})
+            return json.dumps({"operations": list(operations)})
         insights = [{"text": "Look at the ledger.", "section": "ledger", "steps": [0]}]
         return json.dumps({"situation": "s", "root_cause": "c", "tags": list(tags), "insights": insights})
 
@@ -371,7 +387,7 @@ def corrected(origin: Origin) -> Run:
 
 def test_a_persons_words_are_a_persons_only_where_the_reporter_is_trusted(book: Tenure) -> None:
     book.learn(corrected(MALLORY))
-    assert book.playbook.lessons == ()
+    assert not any(lesson.live for lesson in book.playbook.every_lesson)
     (change,) = book.held()
     assert "its origin is not trusted" in change.reason
     book.learn(replace(corrected(MALLORY), id="r2", origin=Origin()))

@@ -90,28 +90,34 @@ def corroborate(
     found = Corroboration()
     told = {statement_key(lesson) for lesson in used}
     own = {held.id: held for held in (_held_with_text(reading, add) for add in _speaking(passed)) if held is not None}
-    for held in own.values():
+    for equal in own.values():
         words = f"run {run.id} of the trusted origin {run.origin.name} says it in the same words"
-        found = _closed(found, _change_of(reading, held), words, delta, at, released=1)
+        found = _closed(found, _change_of(reading, equal), words, delta, at, released=1)
     keys = {key: lesson for lesson in said if (key := statement_key(lesson)) not in told}
-    for name, held in sorted(reading.named(reading.held_saying(keys)).items()):
-        change = _change_of(reading, held)
-        if name not in own and held.status == "held" and was_tainted(reading, held):
-            found = _heard(found, reading, run, held, change, keys[statement_key(held)], delta, at)
+    names = reading.held_saying(keys)
+    lessons, queued = reading.named(names), reading.held_named(names)
+    for name in names:
+        held: Lesson | None = lessons.get(name)
+        waiting = queued.get(name)
+        if held is not None and name not in own and held.status == "held" and was_tainted(reading, held):
+            found = _heard(found, reading, run, held, _change_of(reading, held), keys[statement_key(held)], delta, at)
+        elif held is None and waiting is not None and waiting.state == "open" and waiting.rule == TAINTED:
+            found = _heard(found, reading, run, None, waiting, keys[proposal_key(waiting.operation)], delta, at)
     for op in passed:
         for name in reading.held_saying([proposal_key(op)]) if not isinstance(op, Add) else ():
-            waiting = reading.held_change(name)
-            if waiting is not None and waiting.state == "open" and waiting.rule == TAINTED:
+            same = reading.held_change(name)
+            if same is not None and same.state == "open" and same.rule == TAINTED:
                 words = f"run {run.id} of the trusted origin {run.origin.name} proposed the same, and it was carried out"
-                found = _closed(found, waiting, words, delta, at, released=0)
+                found = _closed(found, same, words, delta, at, released=0)
     return found
 
 
 def _heard(
-    found: Corroboration, reading: Reading, run: Run, held: Lesson, change: HeldChange, said: Lesson, delta: str, at: datetime
+    found: Corroboration, reading: Reading, run: Run, held: Lesson | None, change: HeldChange, said: Lesson, delta: str, at: datetime
 ) -> Corroboration:
-    """One more run that says what a held lesson says."""
-    if run.id in {*change.voices, change.run, *(place.run for place in held.evidence if place.role != "corroborates")}:
+    """One more run that says what a held lesson says, or what a queued ADD, of which there is no lesson, would say."""
+    rests_on = held.evidence if held is not None else getattr(change.operation, "evidence", ())
+    if run.id in {*change.voices, change.run, *(place.run for place in rests_on if place.role != "corroborates")}:
         return found
     voices = (*change.voices, run.id)
     revoked = set(reading.revoked_runs()) if change.voices else set()
@@ -121,14 +127,24 @@ def _heard(
     if len(speakers) < VOICES_NEEDED:
         return replace(
             found,
-            operations=(*found.operations, Tally(held.id, evidence=(place,))),
+            operations=(*found.operations, *([Tally(held.id, evidence=(place,))] if held is not None else [])),
             changes=(*found.changes, replace(change, voices=voices)),
-            told=(*found.told, f"held '{held.id}' is said by this run too: {len(speakers)} of {VOICES_NEEDED} independent trusted origins"),
+            told=(
+                *found.told,
+                f"held '{change.id}' is said by this run too: {len(speakers)} of {VOICES_NEEDED} independent trusted origins",
+            ),
         )
-    # What strangers' runs counted is taken back: support is by those who vouch.
-    counted = Tally(held.id, support=len(speakers) - held.tallies.support, evidence=(place,))
+    released: list[Operation] = []
+    if held is not None:
+        # What strangers' runs counted is taken back: support is by those who vouch.
+        released += [
+            Restore(held.id, status="provisional"),
+            Tally(held.id, support=len(speakers) - held.tallies.support, evidence=(place,)),
+        ]
+    elif isinstance(change.operation, Add):
+        released.append(replace(change.operation, status="provisional", evidence=(*change.operation.evidence, place)))
     words = " and ".join(f"run {one.id} of {one.origin.name}" for one in speakers)
-    found = replace(found, operations=(*found.operations, Restore(held.id, status="provisional"), counted))
+    found = replace(found, operations=(*found.operations, *released))
     return _closed(found, replace(change, voices=voices), f"independent trusted origins say the same: {words}", delta, at, released=1)
 
 

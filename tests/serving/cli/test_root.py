@@ -62,7 +62,7 @@ def test_the_next_command_carries_the_database_and_scope_of_this_one(cli: Cli, r
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["lern"], "No such command 'lern'. Did you mean 'learn'? See: tenure --help"),
+        (["lern"], "No such command 'lern'. Did you mean 'learn', 'ledger'? See: tenure --help"),
         (["review", "aprove"], "No such command 'aprove'. Did you mean 'approve'? See: tenure review --help"),
         (["show", "--jso"], "See: tenure show --help"),
         (["apply"], "See: tenure apply --help"),

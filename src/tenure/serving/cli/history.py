@@ -256,7 +256,8 @@ def _refuse_options(*given: str | None) -> None:
 
 
 def _what(entry: LedgerEntry) -> Cell:
-    decided = Counter(decision.state for decision in entry.delta.decisions)
+    # The note of a review tells its decisions.
+    decided = Counter(one.state for one in entry.delta.decisions if entry.delta.cause != "review")
     said = ", ".join(
         filter(None, [_operations(entry.delta.operations), *(f"{number:,} {_DECIDED.get(one, one)}" for one, number in decided.items())])
     )

@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
     group = add_group(
         app,
         "review",
-        "Look at changes that wait for a person, and decide. On a terminal, one by one.",
+        "Look at changes that wait for a person, and decide.",
         "tenure review",
         "tenure review show 1",
         "tenure review approve 1 3",
@@ -128,7 +128,7 @@ def list_(
     number: Annotated[int, typer.Option("-n", "--number", metavar="N", min=0, help="How many at most; 0 for all.")] = 50,
     first: Annotated[int, typer.Option("--from", metavar="N", min=1, help="Begin at this number of the list.")] = 1,
 ) -> int:
-    """List the changes that wait and the lessons that contradict, oldest first."""
+    """List the changes that wait and the lessons that contradict."""
     from tenure.learning.review import conflicts_in, held_changes
 
     terminal = request.terminal
@@ -169,7 +169,10 @@ def list_(
 
 
 def show(request: Request, id: Id) -> int:
-    """Show one change that waits: what it would change, why it waits, and the steps it rests on."""
+    """Show one change that waits, and what it rests on.
+
+    What it would change in the playbook as it is now, why it waits, whose words it may be, and the steps word for word.
+    """
     from tenure.learning.review import find_held, held_changes
 
     terminal = request.terminal
@@ -218,10 +221,11 @@ def approve(
     anyway: Annotated[bool, typer.Option("--anyway", help="Also what would be refused today; only for changes that you name.")] = False,
     yes: Yes = False,
 ) -> int:
-    """Carry changes out: all that you name, or all that a filter takes.
+    """Carry changes out.
 
-    They become one delta of yours, which tenure review undo takes back. What admission would refuse today (hidden
-    characters, orders to ignore instructions) is left open, unless you name it and say --anyway.
+    All that you name, or all that a filter takes. They become one delta of yours, which tenure review undo takes back. What
+    admission would refuse today (hidden characters, orders to ignore instructions) is left open, unless you name it and
+    say --anyway.
     """
     asked = Filter(author=author, run=run, section=section, reason=reason, origin=origin)
     if anyway and not ids:
@@ -241,9 +245,10 @@ def reject(
     note: Why = "",
     yes: Yes = False,
 ) -> int:
-    """Close changes without carrying them out: all that you name, or all that a filter takes.
+    """Close changes without carrying them out.
 
-    A held lesson is retired and does not come back in the same words. Texts stay readable in the log.
+    All that you name, or all that a filter takes. A held lesson is retired and does not come back in the same words. Texts
+    stay readable in the log.
     """
     asked = Filter(author=author, run=run, section=section, reason=held_for, origin=origin)
     return _decide(request, "rejected", ids, everything, asked, note=note, anyway=False, yes=yes)
@@ -337,7 +342,10 @@ def decided(
     state: Annotated[str, typer.Option("--state", metavar="STATE", help=f"Only {', '.join(CLOSED)}.")] = "",
     number: Annotated[int, typer.Option("-n", "--number", metavar="N", min=0, help="How many, newest first; 0 for all.")] = 20,
 ) -> int:
-    """List what was decided, newest first: by whom, when and why. Also what was refused outright."""
+    """List what was decided, newest first.
+
+    By whom, when and why. Also what was refused outright.
+    """
     if state and state not in CLOSED:
         raise UserError(f"There is no state '{state}'. Use one of: {', '.join(CLOSED)}.")
     terminal = request.terminal
