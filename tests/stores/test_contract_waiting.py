@@ -48,7 +48,7 @@ def test_a_held_lesson_is_found_by_what_it_says_as_long_as_it_is_held(store: Sto
     ]
     for number, (change, found) in enumerate(changes):
         with store.writing(scope) as work:
-            work.admit(Delta(f"02{number}", [change]))  # type: ignore[list-item]
+            work.admit(Delta(f"02{number}", [change]))
         with store.reading(scope) as look:
             assert list(look.held_saying([key])) == found, change
 
