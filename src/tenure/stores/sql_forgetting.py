@@ -118,7 +118,7 @@ class SqlForgetting(SqlReading, SqlDeciding):
         wanted = select(t.c.version, t.c.writer, t.c.seq, t.c.delta_id, t.c.payload).where(self._mine(t)).order_by(t.c.version)
         for version, writer, seq, delta_id, payload in self._connection.execute(wanted).all():
             nothing = codec.storable_delta(Delta(delta_id, (), scope=self._scope, author=chain.FORGOTTEN, note=chain.FORGOTTEN))
-            amends.append(self._write_payload(version, writer, seq, chain.canonical(nothing | _kept_amends(payload)), None))
+            amends.append(self._write_payload(version, writer, seq, chain.canonical(nothing | _kept_of(payload)), None))
         self._connection.execute(update(t).where(self._mine(t)).values(effective=False))
         self._connection.execute(update(rows.scopes).where(rows.scopes.c.n == self._scope_row).values(cases=0))
         self._mark_unscrubbed()
@@ -132,7 +132,7 @@ class SqlForgetting(SqlReading, SqlDeciding):
             wanted = select(t.c.writer, t.c.seq, t.c.payload).where(self._mine(t, version=version))
             writer, seq, payload = self._connection.execute(wanted).one()
             self._connection.execute(delete(s).where(self._mine(s, version=version)))
-            sealed = chain.seal(codec.storable_delta(changed[version]) | _kept_amends(payload), lambda _: self._dialect.salt())
+            sealed = chain.seal(codec.storable_delta(changed[version]) | _kept_of(payload), lambda _: self._dialect.salt())
             put(
                 self._connection,
                 s,
@@ -333,7 +333,7 @@ class SqlForgetting(SqlReading, SqlDeciding):
         self._connection.execute(update(t).where(t.c.unscrubbed == "").values(unscrubbed=self._dialect.now()))
 
 
-def _kept_amends(payload: str) -> dict[str, Any]:
-    """What a payload that is written anew must keep: without it, what it vouches for would be unproven."""
-    held = json.loads(payload).get("amends")
-    return {"amends": held} if held else {}
+def _kept_of(payload: str) -> dict[str, Any]:
+    """What a payload that is written anew must keep: its place, and what it vouches for, which would be unproven without it."""
+    held = json.loads(payload)
+    return {name: held[name] for name in ("version", "amends") if held.get(name)}
