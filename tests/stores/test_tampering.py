@@ -80,7 +80,7 @@ def copied(path: Path, version: int, writer: str, seq: int) -> Iterator[str]:
     """A row put in behind the last one."""
     payload = json.dumps({"id": "dx", "operations": []})
     digest = chain("", payload)
-    values = f"tenant, scope, {version}, '{writer}', {seq}, 'dx', NULL, '{payload}', digest, '{digest}', recorded"
+    values = f"tenant, scope, {version}, '{writer}', {seq}, 'dx', NULL, '{payload}', digest, '{digest}', recorded, effective"
     yield f"INSERT INTO ledger SELECT {values} FROM ledger WHERE version = 8"
 
 
@@ -116,6 +116,7 @@ Edit = Callable[[Path], Iterator[str]] | tuple[str, ...]
             20, "", "", "texts stand there without a delta",
         ),
         (("UPDATE ledger SET payload = replace(payload, '\"d5\"', '\"d9\"') WHERE version = 5",), 5, "d5", BOB, "the delta or its digest"),
+        (("UPDATE ledger SET effective = 0 WHERE version = 5",), 5, "d5", BOB, "its row says that it changes nothing"),
         (("UPDATE ledger SET digest = 'x' || substr(digest, 2) WHERE version = 5",), 5, "d5", BOB, "the delta or its digest"),
         (("UPDATE ledger SET delta_id = 'd9' WHERE version = 5",), 5, "d9", BOB, "another id than the delta itself"),
         (("UPDATE ledger SET delta_key = 'run:r9' WHERE version = 5",), 5, "d5", BOB, "another key than the delta itself"),

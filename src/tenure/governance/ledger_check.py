@@ -69,6 +69,7 @@ class Row:
         writer, seq, previous, payload, digest: of its link (see `ledger.Record`).
         delta: id, as the row has it.
         key: the delta's key, as the row has it.
+        effective: whether it changes the playbook; a tombstone does not, and nor does what it left empty.
     """
 
     version: int
@@ -79,6 +80,7 @@ class Row:
     digest: str
     delta: str
     key: str | None = None
+    effective: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +189,8 @@ class Walk:
         for name, kept, what in (("id", row.delta, "id"), ("key", row.key, "key"), ("version", row.version, "version")):
             if name in held and held[name] != kept:
                 return f"its row says another {what} than the delta itself: '{kept}' instead of '{str(held[name])[:60]}'"
+        if not row.effective and held.get("operations") and row.seq not in self._amended.get(row.writer, {}):
+            return "its row says that it changes nothing, and it holds operations that nobody forgot"
         wanted = dict(sealed_texts(held))
         for one in texts:
             field = wanted.pop(one.digest, None)

@@ -74,12 +74,12 @@ class SqlWaiting:
         anew = select(t.c.writer, t.c.seq, t.c.payload).where(self._mine(t), func.instr(t.c.payload, '"amends"') > 0).order_by(t.c.version)
         amended = chain.amendments((writer, seq, payload) for writer, seq, payload in self._connection.execute(anew))
         walk = Walk(heads, int(self._one(c.c.version) or 0), amended)
-        columns = (t.c.version, t.c.writer, t.c.seq, t.c.previous, t.c.payload, t.c.digest, t.c.delta_id, t.c.delta_key)
+        columns = (t.c.version, t.c.writer, t.c.seq, t.c.previous, t.c.payload, t.c.digest, t.c.delta_id, t.c.delta_key, t.c.effective)
         links = self._streamed(select(*columns).where(self._mine(t)).order_by(t.c.version))
         texts = _Texts(self._streamed(select(s.c.version, s.c.digest, s.c.salt, s.c.text).where(self._mine(s)).order_by(s.c.version)))
-        for number, (version, writer, seq, previous, payload, digest, delta, key) in enumerate(links, 1):
-            row = Row(version=version, writer=writer, seq=seq, previous=previous, payload=payload, digest=digest, delta=delta, key=key)
-            walk.see(row, texts.of(version))
+        for number, (version, writer, seq, previous, payload, digest, delta, key, effective) in enumerate(links, 1):
+            link = {"version": version, "writer": writer, "seq": seq, "previous": previous, "payload": payload, "digest": digest}
+            walk.see(Row(**link, delta=delta, key=key, effective=bool(effective)), texts.of(version))
             if tell is not None and number % TOLD_EVERY == 0:
                 tell(number)
         return walk.end(strays=texts.strays())
