@@ -110,7 +110,8 @@ class Replaying:
             case = known.labelled[one].as_run() if brief else work.run(one)
             if case is not None and self._can_grade(case):
                 cited = case.id in sources or lesson.id in case.cited
-                yield self._grade(lesson, case, work.place_of(case.id) or 0, labels, cited=cited)
+                place = known.labelled[one].place if one in known.labelled else work.place_of(one) or 0
+                yield self._grade(lesson, case, place, labels, cited=cited)
 
     def reshaped(self, reading: Reading, operation: Operation, run: Run) -> Operation:
         """A new lesson with the conditions that replay finds in its source case; as it is where replay has nothing to say.
