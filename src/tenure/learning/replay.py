@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tenure.playbook.delta import Add, Operation
 from tenure.playbook.fields import Shapes, clauses_of, fields_of, shapes_of
 from tenure.playbook.graded import Labelled
-from tenure.playbook.grading import UNGRADED, Filter, Grade, Noise, read_grades
+from tenure.playbook.grading import MOST_GRADES, UNGRADED, Filter, Grade, Noise, read_grades
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import HONEST_SIGNALS, Run
 from tenure.ports import Reading, Replay, Writing
@@ -110,7 +110,8 @@ class Replaying:
             case = known.labelled[one].as_run() if brief else work.run(one)
             if case is not None and self._can_grade(case):
                 cited = case.id in sources or lesson.id in case.cited
-                yield self._grade(lesson, case, work.place_of(case.id) or 0, labels, cited=cited)
+                place = known.labelled[one].place if one in known.labelled else work.place_of(one) or 0
+                yield self._grade(lesson, case, place, labels, cited=cited)
 
     def reshaped(self, reading: Reading, operation: Operation, run: Run) -> Operation:
         """A new lesson with the conditions that replay finds in its source case; as it is where replay has nothing to say.
@@ -249,11 +250,19 @@ def keep_grades(work: Writing, grades: Sequence[Grade]) -> None:
     noise, filters = noise_in(work), dict[str, Filter]()
     for lesson, some in new.items():
         was = read_grades(before[lesson].values())
-        filters[lesson] = read_grades({**before[lesson], **{grade.run: grade for grade in some}}.values())
+        filters[lesson] = _read_on(was, before[lesson], some)
         noise = noise.changed(was, filters[lesson])
     work.put_grades(grades)
     work.keep_noise(noise.evidence)
     work.put_beliefs({lesson: found.belief_in(noise) for lesson, found in filters.items()})
+
+
+def _read_on(was: Filter, before: Mapping[str, Grade], new: Sequence[Grade]) -> Filter:
+    """The filter with new grades; those that come after all others go on from where it stood."""
+    last = max((grade.place for grade in before.values()), default=0)
+    if len(new) == 1 and new[0].place > last and len(before) < MOST_GRADES:
+        return was.after(new[0].right, new[0].reliability)
+    return read_grades({**before, **{grade.run: grade for grade in new}}.values())
 
 
 def drop_grades_of(work: Writing, lessons: Sequence[str]) -> None:

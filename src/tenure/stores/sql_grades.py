@@ -26,10 +26,12 @@ class SqlGrades:
     _connection: Connection
     _wall: Mapping[str, str]
 
+    def _one(self, column: Any, **where: object) -> Any:
+        raise NotImplementedError
+
     def place_of(self, run_id: str) -> int | None:
         """The place of a kept run in the order of arrival, from 1."""
-        t = rows.runs
-        found = self._connection.execute(select(t.c.arrived).where(_mine(t, self._wall), t.c.id == run_id)).scalar()
+        found = self._one(rows.runs.c.arrived, id=run_id)
         return None if found is None else int(found)
 
     def labelled(self, *, after: int = 0, limit: int) -> Sequence[Labelled]:
@@ -99,8 +101,13 @@ class SqlGrading:
         """Keep grades of lessons; one of the same lesson and case is replaced."""
         t = rows.grades
         newest = {(grade.lesson, grade.run): grade for grade in grades}
-        for grade in newest.values():
-            self._connection.execute(delete(t).where(_mine(t, self._wall), t.c.lesson_id == grade.lesson, t.c.run_id == grade.run))
+        # A case that grades many lessons, or a lesson graded on many cases: one statement for the one of them.
+        runs, lessons = {run for _, run in newest}, {lesson for lesson, _ in newest}
+        one, many = (t.c.run_id, t.c.lesson_id) if len(runs) <= len(lessons) else (t.c.lesson_id, t.c.run_id)
+        for key in sorted(runs if one is t.c.run_id else lessons):
+            others = [lesson if one is t.c.run_id else run for lesson, run in newest if (run if one is t.c.run_id else lesson) == key]
+            for some in _portions(others):
+                self._connection.execute(delete(t).where(_mine(t, self._wall), one == key, many.in_(some)))
         put(
             self._connection,
             t,
