@@ -231,6 +231,7 @@ class SqlWriting(SqlForgetting):
         sealed = chain.seal(said, lambda _: self._dialect.salt())
         digest = chain.chain(previous, sealed.payload)
         version = self._version + 1
+        self._named = None
         put(
             self._connection,
             rows.ledger,
