@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from tenure.playbook.apply import added_keys, apply
 from tenure.playbook.delta import Add, Delta, Merge, Observe, Operation, Pin, Retire, Tally, Update
 from tenure.playbook.lessons import Evidence
 from tenure.playbook.notation import dumps
+from tenure.playbook.revision import Revision
 from tenure.playbook.run import Origin, Outcome, Run, Step, Task
 from tenure.playbook.state import Playbook
 from tenure.ports import FailedReply, HeldChange, Reading, Store
@@ -288,6 +290,28 @@ def test_a_revoked_origin_is_out_of_use_and_comes_back_whole(store: Store) -> No
         assert list(look.aggregates()) == tables
         assert list(look.cases_like("book the invoice", limit=9)) == hits
         assert revoked_origins(look) == frozenset()
+
+
+@pytest.mark.parametrize("others", [0, 20])
+def test_what_a_revision_quotes_from_a_forgotten_run_goes_with_it(store: Store, others: int) -> None:
+    scope = fresh_scope()
+    fill(store, scope)
+    said = Revision(verdict="too general", basis="the secret of r1", source="r1", run="r2", author="model:x").to_text()
+    with store.writing(scope) as work:
+        revising = Update("t-1", text="only of r2, revised", revision=said)
+        assert work.admit(replace(learned(5, "r2", revising), key="learn:r2:2:known")).version is not None
+        for number in range(others):
+            work.keep_run(run(f"x{number}"), learned=True)
+            work.admit(learned(10 + number, f"x{number}", Add("x", f"of x{number}", evidence=place(f"x{number}"))))
+    do(store, scope, runs=("r1", *(f"x{number}" for number in range(others))))
+    with store.reading(scope) as look:
+        assert_sound(look)
+        assert "secret" not in repr([entry.delta for entry in look.ledger()])
+        lesson = look.lesson("t-1")
+        assert lesson is not None
+        assert lesson.text == "only of r2, revised"
+        assert "secret" not in lesson.revision
+        assert '"run":"r2"' in lesson.revision
 
 
 def test_recall_weighs_cases_after_a_revocation_as_if_they_had_never_come(store: Store) -> None:

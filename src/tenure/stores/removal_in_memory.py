@@ -58,11 +58,14 @@ class TracesInMemory:
     def ledger_naming(self, ids: Collection[str]) -> Sequence[LedgerEntry]:
         """Deltas that name or make any of these, oldest first."""
         wanted = set(ids)
-        return [
-            entry
-            for entry in self._entries()
-            if wanted & {*touched(entry.delta), *_strings(delta_to_json(entry.delta)), run_of(entry.delta)}
-        ]
+
+        def names(entry: LedgerEntry) -> bool:
+            said = set(_strings(delta_to_json(entry.delta)))
+            # What is recorded of a revision is a text, and names runs.
+            told = [text for text in said if text.startswith("{")]
+            return bool(wanted & {*touched(entry.delta), *said, run_of(entry.delta)}) or any(one in text for text in told for one in wanted)
+
+        return [entry for entry in self._entries() if names(entry)]
 
     def ledger_holding(self, stands_in: Callable[[str], bool]) -> Sequence[LedgerEntry]:
         """Deltas with a text of a kind, oldest first."""

@@ -143,6 +143,7 @@ class SqlForgetting(SqlReading, SqlDeciding):
 
     def _write_payload(self, version: int, writer: str, seq: int, payload: str, key: str | None) -> tuple[str, int, str]:
         t = rows.ledger
+        self._named = None
         self._connection.execute(update(t).where(self._mine(t, version=version)).values(payload=payload, delta_key=key))
         return writer, seq, chain.payload_digest(payload)
 

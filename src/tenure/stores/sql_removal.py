@@ -21,6 +21,9 @@ _AT_ONCE = 500
 _FEW = 12
 """So many strings are looked for by the database itself; more are compared in one pass through the ledger."""
 
+_DIGEST = 64
+"""Characters of a digest: what stands for a text is no id."""
+
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPES = (("\\n", " "), ("\\t", " "), ("\\r", " "), ('\\"', '"'), ("\\\\", "\\"))
 
@@ -30,6 +33,7 @@ class SqlRemoval:
 
     _connection: Connection
     _wall: Mapping[str, str]
+    _named: list[tuple[int, frozenset[str]]] | None = None
 
     @abstractmethod
     def _mine(self, table: Any, **columns: object) -> Any: ...
@@ -92,24 +96,37 @@ class SqlRemoval:
 
     def _versions_naming(self, ids: Collection[str]) -> set[int]:
         t = rows.ledger
+        x = rows.ledger_texts
         escaped = {json.dumps(one)[1:-1] for one in ids}
         if not escaped:
             return set()
+        # What is recorded of a revision is a text, and names runs.
+        told = func.substr(x.c.text, 1, 1) == "{"
         if len(escaped) <= _FEW:
             stands = or_(*(func.instr(t.c.payload, one) > 0 for one in sorted(escaped)))
             found = set(self._connection.execute(select(t.c.version).where(self._mine(t), stands)).scalars())
+            stands = or_(*(func.instr(x.c.text, one) > 0 for one in sorted(ids)))
+            found.update(self._connection.execute(select(x.c.version).where(self._mine(x), told, stands)).scalars())
         else:
-            found = set()
-            for version, payload in self._connection.execute(select(t.c.version, t.c.payload).where(self._mine(t))):
-                said = _QUOTED.findall(payload)
-                learned = (one[len("learn:") :].rsplit(":", 2)[0] for one in said if one.startswith("learn:"))
-                if not escaped.isdisjoint(said) or not escaped.isdisjoint(learned):
-                    found.add(version)
+            found = {version for version, named in self._names_in_records() if not escaped.isdisjoint(named)}
+            texts = self._connection.execute(select(x.c.version, x.c.text).where(self._mine(x), told))
+            found |= {version for version, text in texts if not escaped.isdisjoint(_QUOTED.findall(text))}
         r = rows.records
         for some in _portions(sorted(ids)):
             made = select(t.c.version).join(r, (r.c.tenant == t.c.tenant) & (r.c.scope == t.c.scope) & (r.c.delta_id == t.c.delta_id))
             found.update(self._connection.execute(made.where(self._mine(r), r.c.key.in_(some))).scalars())
         return found
+
+    def _names_in_records(self) -> list[tuple[int, frozenset[str]]]:
+        """The ids that stand in each record of the ledger, escaped; read once in a transaction, until one is written anew."""
+        if self._named is None:
+            t = rows.ledger
+            self._named = []
+            for version, payload in self._connection.execute(select(t.c.version, t.c.payload).where(self._mine(t))):
+                said = {one for one in _QUOTED.findall(payload) if len(one) != _DIGEST}
+                said.update([one[len("learn:") :].rsplit(":", 2)[0] for one in said if one.startswith("learn:")])
+                self._named.append((version, frozenset(said)))
+        return self._named
 
     def ledger_holding(self, stands_in: Callable[[str], bool]) -> Sequence[LedgerEntry]:
         """Deltas in which a text is of a kind, oldest first. Cost follows the ledger."""

@@ -235,6 +235,7 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlForgetting):
         said = {**codec.storable_delta(delta), "version": version, "salt": self._dialect.salt()}
         sealed = chain.seal(said | ({"amends": list(map(list, amends))} if amends else {}), lambda _: self._dialect.salt())
         digest = chain.chain(previous, sealed.payload)
+        self._named = None
         put(
             self._connection,
             rows.ledger,
