@@ -227,7 +227,7 @@ def test_a_ledger_that_was_changed_by_hand_is_found_out_beside_what_was_forgotte
     connection.close()
     with opened(folder) as book, book.store.reading(book.scope) as look:
         (wrong,) = look.verify_ledger()
-        assert f"link {changed}" in wrong
+        assert f"version {changed}:" in wrong
 
 
 def test_a_revoked_origin_is_not_learned_from_until_that_is_lifted(folder: Path) -> None:

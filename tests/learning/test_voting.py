@@ -53,21 +53,21 @@ def test_trusted_origins_have_a_vote_for_each_run(book: Tenure) -> None:
 
 
 @pytest.mark.parametrize("success", [True, False])
-def test_an_untrusted_origin_has_one_vote_in_the_tallies_of_a_lesson(book: Tenure, success: bool) -> None:
+def test_how_the_runs_of_an_untrusted_origin_ended_counts_for_nothing(book: Tenure, success: bool) -> None:
     book.apply([Add("s", "add the numbers up twice", id="s-1", author="extractive", evidence=(Evidence(run="r0"),))])
     outcome = Outcome(success=success, signal="test")
     for number in range(8):
         book.learn(Run(id=f"m{number}", task=Task(text="add up"), origin=named(number), shown=("s-1",), cited=("s-1",), outcome=outcome))
     lesson = book.playbook.lesson("s-1")
     assert lesson is not None
-    assert (lesson.tallies.helpful, lesson.tallies.harmful) == ((1, 0) if success else (0, 1))
+    assert (lesson.tallies.helpful, lesson.tallies.harmful) == (0, 0)
     assert lesson.tallies.cited == 8
     assert lesson.live
     for number in range(3):
         book.learn(Run(id=f"r{number}", task=Task(text="add up"), shown=("s-1",), cited=("s-1",), outcome=outcome))
     lesson = book.playbook.lesson("s-1")
     assert lesson is not None
-    assert lesson.tallies.helpful + lesson.tallies.harmful == 4
+    assert lesson.tallies.helpful + lesson.tallies.harmful == 3
 
 
 def test_an_untrusted_origin_has_one_case_among_those_recalled(book: Tenure) -> None:

@@ -77,7 +77,7 @@ def test_what_a_person_wrote_or_imported_or_pinned_is_never_evicted(playbook: Pl
         if lesson.pinned:
             assert (now.id, now.status) == (lesson.id, lesson.status)
         elif proven(lesson):
-            assert now.live
+            assert now.live or not proven(now)  # joined with its like, it has what speaks against that one too
         elif not learned(lesson):
             assert now.live
             assert now.pinned or not learned(now)

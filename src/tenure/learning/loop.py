@@ -24,7 +24,7 @@ from tenure.learning.revising import Revising, confirm, find_tested, revise_test
 from tenure.learning.revoking import is_revoked
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due, renew_prompt
-from tenure.learning.voting import support_left, votes_left
+from tenure.learning.voting import support_left
 from tenure.playbook.credit import beyond, credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Receipt, Retire, Tally, Update
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
@@ -393,7 +393,6 @@ class Learner:
         counts = () if later else credit(whole, tags=thought.tags, seen_again=_seen_again(whole, used))
         if earlier is not None and not later:
             counts = beyond(counts, credit(earlier, tags=thought.tags, seen_again=_seen_again(earlier, used)))
-        counts = votes_left(work, run, counts)
         proposals = _proposals(work, run, thought, settings.whole("learn.lessons_per_run"), self.replaying)
         admission = admit_operations(work, proposals, trusted=run.origin.trusted)
         delta_id, at = self._ids.next(work.newest_delta_id()), self._clock.now()

@@ -1,7 +1,7 @@
-"""One vote per untrusted origin in what a run counts for: the first of its runs that speaks on a lesson does, the others do not.
+"""One vote per untrusted origin in what supports a lesson: the first of its runs that says it does, the others do not.
 
-Without this, whoever can report runs could prove a lesson of theirs, or drive one out, by reporting often. Exposures are
-no votes and are counted always. Trusted origins have a vote for each run.
+Without this, whoever can report runs could prove a lesson of theirs by reporting often. How their runs ended counts
+for nothing at all (see `playbook.credit`). Trusted origins have a vote for each run.
 """
 
 from __future__ import annotations
@@ -15,14 +15,6 @@ from tenure.playbook.lessons import Evidence, section_name, text_digest
 from tenure.playbook.records import group_key, root_of
 from tenure.playbook.run import Run
 from tenure.ports import Reading
-
-
-def votes_left(reading: Reading, run: Run, counts: Sequence[Tally]) -> tuple[Tally, ...]:
-    """The counts of a run, without the verdicts on lessons that its untrusted origin has spoken on in another run."""
-    if not run.origin.vote or not counts:
-        return tuple(counts)
-    spoken = reading.spoken_on(run.origin.vote, {count.id for count in counts}, but=run.id)
-    return tuple(replace(count, helpful=0, harmful=0, neutral=0, support=0) if count.id in spoken else count for count in counts)
 
 
 def support_left(reading: Reading, run: Run, operations: Sequence[Operation], *, delta: str) -> tuple[Operation, ...]:
