@@ -79,3 +79,22 @@ def test_what_waits_stays_in_its_scope(store: Store) -> None:
     with store.reading(other) as look:
         assert not look.held_saying([statement_key(lesson_of(RULE)), proposal_key(Retire("s-1"))])
         assert (look.held_lessons(), look.held_change("h-1"), look.held_named(["h-1"])) == ([], None, {})
+
+
+def test_the_queue_is_told_oldest_first_whatever_the_ids(store: Store) -> None:
+    scope = fresh_scope()
+    with store.writing(scope) as work:
+        for one, at in (("a", "2026-01-03"), ("c", "2026-01-01"), ("b", "2026-01-02")):
+            work.hold(HeldChange(id=one, operation=RULE, reason="", author="x", at=at))
+    with store.reading(scope) as look:
+        assert [change.id for change in look.held()] == ["c", "b", "a"]
+
+
+def test_a_queued_lesson_that_was_retired_says_nothing_any_more(store: Store) -> None:
+    scope = fresh_scope()
+    with store.writing(scope) as work:
+        work.admit(Delta("01A", [replace(RULE, id="s-1")]))
+        work.hold(HeldChange(id="s-1", operation=replace(RULE, id="s-1"), reason="", author="x"))
+        work.admit(Delta("01B", [Retire("s-1")]))
+    with store.reading(scope) as look:
+        assert list(look.held_saying([statement_key(lesson_of(SAME))])) == []
