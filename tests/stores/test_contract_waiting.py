@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenure import Add, Delta, Restore, Retire, Update
+import pytest
+
+from tenure import Add, Delta, Merge, Restore, Retire, Update
 from tenure.playbook.delta import Decision, Operation
 from tenure.playbook.statements import lesson_of, proposal_key, statement_key
 from tenure.ports import HeldChange, Store
@@ -90,11 +92,12 @@ def test_the_queue_is_told_oldest_first_whatever_the_ids(store: Store) -> None:
         assert [change.id for change in look.held()] == ["c", "b", "a"]
 
 
-def test_a_queued_lesson_that_was_retired_says_nothing_any_more(store: Store) -> None:
+@pytest.mark.parametrize("gone", [Retire("s-1"), Merge(("s-1",), "s-2")])
+def test_a_queued_lesson_that_was_retired_or_merged_says_nothing_any_more(store: Store, gone: Operation) -> None:
     scope = fresh_scope()
     with store.writing(scope) as work:
-        work.admit(Delta("01A", [replace(RULE, id="s-1")]))
+        work.admit(Delta("01A", [replace(RULE, id="s-1"), replace(OTHER, id="s-2")]))
         work.hold(HeldChange(id="s-1", operation=replace(RULE, id="s-1"), reason="", author="x"))
-        work.admit(Delta("01B", [Retire("s-1")]))
+        work.admit(Delta("01B", [gone]))
     with store.reading(scope) as look:
         assert list(look.held_saying([statement_key(lesson_of(SAME))])) == []

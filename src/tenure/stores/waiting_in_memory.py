@@ -47,7 +47,7 @@ class WaitingInMemory:
             return []
         found = {lesson.id for lesson in self.held_lessons() if statement_key(lesson) in wanted}
         # What a lesson says is asked of the lesson, whatever became of its place in the queue.
-        queued = (change for change in self.held() if change.id not in self._now.lessons)
+        queued = (change for change in self.held() if self._now.playbook.record(change.id) is None)
         return sorted(found | {change.id for change in queued if proposal_key(change.operation) in wanted})
 
     def check_ledger(self, *, tell: Callable[[int], None] | None = None) -> LedgerCheck:
