@@ -16,6 +16,7 @@ from tenure.learning.replay import forget_grades_by
 from tenure.learning.resting import Resting, find_resting, lessons_naming, names_origin
 from tenure.learning.revoking import SETTING as REVOCATIONS
 from tenure.learning.revoking import revocations_of, without_origins
+from tenure.learning.taking_back import reopen_held_again
 from tenure.learning.upkeep import renew_prompt
 from tenure.playbook.apply import added_keys
 from tenure.playbook.delta import DECISIONS, Add, Delta, Merge, Observe, Operation, Revoke
@@ -266,6 +267,7 @@ def forget(work: Writing, wanted: Wanted, *, ids: IdSource, at: datetime, author
     work.drop_held(told.held)
     for change in plan.held:
         work.replace_held(change)
+    reopen_held_again(work, plan.gone.runs)
     for failed in told.failed:
         work.drop_failed_reply(failed)
     for name, value in plan.settings.items():

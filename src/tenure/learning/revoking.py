@@ -16,6 +16,7 @@ from tenure.errors import UserError
 from tenure.learning.history import undo
 from tenure.learning.replay import forget_grades_by
 from tenure.learning.resting import find_resting, names_origin
+from tenure.learning.taking_back import reopen_held_again
 from tenure.learning.upkeep import renew_prompt
 from tenure.playbook.delta import Delta, Observe, Operation, Restore, Revoke, Update
 from tenure.playbook.lessons import Lesson
@@ -100,6 +101,7 @@ def revoke_origin(work: Writing, asked: str, *, ids: IdSource, at: datetime, aut
     work.revoke_runs(plan.runs, revoked=True)
     for held in plan.held:
         work.decide(held, state="rejected", decided=f"{author} {at.isoformat()}: its origin {plan.origin} was revoked")
+    reopen_held_again(work, plan.runs)
     _log(work, {plan.origin: True}, version)
     renew_prompt(work, "an origin was revoked")
     return replace(plan, version=version)
