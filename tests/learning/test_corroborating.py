@@ -442,3 +442,22 @@ def test_a_lesson_whose_release_went_with_its_run_waits_and_can_be_released_agai
         assert (change.state, change.rule, change.voices, change.batch) == ("open", "untrusted-source", ("r1",), "")
     again = learn(book, SAME, run_of("r3", origin=Origin(principal="dora")))
     assert (again.released, status(book, lesson)) == (1, "provisional")
+
+
+@pytest.mark.parametrize("lost", ["r1", "r2"])
+@pytest.mark.parametrize("how", ["forget", "revoke"])
+def test_a_lesson_whose_voices_are_too_few_is_held_again(book: Tenure, lost: str, how: str) -> None:
+    one = held(book)
+    for run, name in (("r1", "bob"), ("r2", "cleo")):
+        learn(book, SAME, run_of(run, origin=Origin(principal=name)))
+    assert status(book, one) == "provisional"
+    if how == "forget":
+        book.forget(runs=lost)
+    else:
+        book.revoke_origin({"r1": "bob/api", "r2": "cleo/api"}[lost])
+    assert status(book, one) == "held"
+    assert [change.id for change in book.held()] == [one]
+    learn(book, SAME, run_of("r3", origin=Origin(principal="dora")))
+    assert status(book, one) == "provisional"
+    with book.store.reading(book.scope) as reading:
+        assert reading.verify_ledger() == []
