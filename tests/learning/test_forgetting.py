@@ -241,8 +241,9 @@ def test_a_revoked_origin_is_not_learned_from_until_that_is_lifted(folder: Path)
         assert book.revoke_origin("mallory/web", reason="planted records").version is not None
         assert book.revoked_origins == {"mallory/web"}
         assert "is revoked" in book.learn(Run(id="m2", task=Task(text="pay"), origin=mallory)).skipped
-        with pytest.raises(UserError, match="revoked already"):
-            book.revoke_origin("mallory/web")
+        for dry_run in (True, False):
+            with pytest.raises(UserError, match="revoked already"):
+                book.revoke_origin("mallory/web", dry_run=dry_run)
         with pytest.raises(UserError, match="Origins here: local/api"):
             book.revoke_origin("nobody")
         with pytest.raises(UserError, match="is not revoked"):

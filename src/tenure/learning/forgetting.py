@@ -24,7 +24,7 @@ from tenure.playbook.delta import DECISIONS, Add, Delta, Merge, Observe, Operati
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.removal import Gone, texts_of, without
 from tenure.playbook.run import Origin, Run
-from tenure.playbook.subject import FORGOTTEN, LEAST, Subject, through_texts
+from tenure.playbook.subject import FORGOTTEN, Subject, through_texts
 from tenure.ports import FailedReply, HeldChange, IdSource, LedgerEntry, Reading, Scrubbed, Writing
 
 _SINGULAR = {
@@ -152,14 +152,14 @@ def check(wanted: Wanted) -> tuple[Subject, ...]:
         UserError: nothing is named, or a name is empty or too short to look for.
     """
     if not wanted.kind:
-        raise UserError("Nothing is named. Say what to forget: a run, a subject, an origin, or the whole scope.")
+        raise UserError("Nothing is named. Say what to forget: --run, --subject, --origin, or --all of the scope.")
     empty = next((what for what in (*wanted.runs, *wanted.origins) if not what.strip()), None)
     if empty is not None:
         raise UserError("An empty name was given. Name a run by its id, an origin such as mallory/web.")
     try:
         return tuple(map(Subject, wanted.subjects))
     except ValueError as exc:
-        raise UserError(f"The subject {exc}. Write it out; {LEAST} characters are the least.") from exc
+        raise UserError(f"The subject {exc}. Write it out.") from exc
 
 
 def plan_forgetting(reading: Reading, wanted: Wanted) -> Plan:
@@ -329,9 +329,7 @@ def _known(reading: Reading, runs: Sequence[str]) -> Sequence[str]:
             forgotten = reading.forgotten_at(run)
             if forgotten:
                 raise UserError(f"Run '{run}' was forgotten on {forgotten[:10]}; nothing of it is left in scope '{reading.scope}'.")
-            raise UserError(
-                f"Run '{run}' has left nothing in scope '{reading.scope}'. See its runs: tenure status --json; other scopes: --scope"
-            )
+            raise UserError(f"Run '{run}' has left nothing in scope '{reading.scope}'. Ids are in tenure log; other scopes: --scope")
     return runs
 
 

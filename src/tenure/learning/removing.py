@@ -146,7 +146,7 @@ class Removal(ABC):
         """
         if dry_run:
             with self.store.reading(self.scope) as reading:
-                return plan_revocation(reading, origin, reason=reason)
+                return plan_revocation(reading, origin.strip(), reason=reason)
         with self.store.writing(self.scope) as work:
             done = revoke_origin(work, origin, ids=self.ids, at=self.clock.now(), author=author, reason=reason)
         self._let_go()

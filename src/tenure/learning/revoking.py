@@ -61,8 +61,10 @@ def plan_revocation(reading: Reading, asked: str, *, reason: str = "") -> Revoca
     """What revoking an origin would take out of use.
 
     Raises:
-        UserError: no such origin has left anything here.
+        UserError: no such origin has left anything here, or it is revoked already.
     """
+    if asked in revoked_origins(reading):
+        raise UserError(f"Origin '{asked}' is revoked already. To lift that: tenure revoke {asked} --lift")
     names = _names(reading, asked)
     before = frozenset(reading.revoked_runs())
     runs = frozenset(reading.runs_from(names)) - before
@@ -93,11 +95,9 @@ def revoke_origin(work: Writing, asked: str, *, ids: IdSource, at: datetime, aut
     Raises:
         UserError: no such origin has left anything here, or it is revoked already.
     """
-    if asked.strip() in revoked_origins(work):
-        raise UserError(f"Origin '{asked}' is revoked already. To lift that: tenure revoke {asked} --lift")
     plan = plan_revocation(work, asked.strip(), reason=reason)
     told = {"runs": len(plan.runs), "lessons": len(plan.lessons), "observations": plan.observations}
-    some = ", ".join(f"{count:,} {name if count != 1 else name[:-1]}" for name, count in told.items())
+    some = ", ".join(f"{count:,} {name if count != 1 else name[:-1]}" for name, count in told.items() if count) or "nothing rests on it"
     note = f"revoked origin {plan.origin}: {some}"
     version = _record(work, plan.operations, ids=ids, at=at, author=author, note=f"{note}; {reason}" if reason else note)
     forget_grades_by(work, plan.runs)

@@ -257,3 +257,12 @@ def test_on_a_terminal_a_no_at_the_end_changes_nothing(cli: Cli, held: list[str]
     code, said = on_a_terminal(["a", "q", "n\n"])
     assert (code, "Nothing was changed." in said) == (0, True)
     assert len(cli("review", "--json").json["held"]) == 4
+
+
+@pytest.mark.parametrize(("keys", "left"), [(["a", "q", "r\n", "y\n"], 3), (["a", "q", "\x04"], 4), (["a", "q", "r\n", "\x04"], 4)])
+def test_on_a_terminal_a_slip_at_the_end_is_asked_again_and_the_end_of_input_is_a_no(
+    cli: Cli, held: list[str], keys: list[str], left: int
+) -> None:
+    code, said = on_a_terminal(keys)
+    assert (code, "Answer y or n" in said) == (0, "r\n" in keys)
+    assert len(cli("review", "--json").json["held"]) == left

@@ -323,7 +323,7 @@ def _list_origins(request: Request) -> int:
     with request.reading() as book, book.store.reading(book.scope) as reading:
         origins, revoked = dict(reading.origins()), sorted(book.revoked_origins)
     if request.as_json:
-        request.terminal.document({"origins": origins, "revoked": revoked})
+        request.terminal.document({"origins": origins, "revoked": revoked, "scope": book.scope})
         return OK
     if not origins:
         request.terminal.say("No run was kept here yet, so there are no origins.")

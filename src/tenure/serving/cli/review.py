@@ -387,7 +387,8 @@ def _decide(
             if request.as_json:
                 terminal.document({state: [], "receipts": [], "version": None, "scope": book.scope})
             else:
-                terminal.say(f"Nothing waits that is like that in scope {book.scope}.")
+                waits = "Nothing waits that is like that" if asked.given else "Nothing waits for a review"
+                terminal.say(f"{waits} in scope {book.scope}.")
             return OK
         if len(changes) > 1 and not (yes or request.as_json):
             show_list(terminal, list(enumerate(changes[:10], 1)))
@@ -451,7 +452,7 @@ def show_done(request: Request, rulings: Sequence[Ruling], done: Decided, scope:
     for one, receipt in pairs[:20]:
         why = f" ({receipt.reason})" if receipt.reason and receipt.reason != "closed" else ""
         word = one.state if receipt.status != "skipped" else receipt.status
-        terminal.say(f"{word}: {said(one.change.operation)}{why}")
+        terminal.say(f"{word}: {said(one.change.operation, in_words=one.text if word == 'edited' else None)}{why}")
     if len(pairs) > 20:
         terminal.say(f"and {len(pairs) - 20:,} more")
     for warning in done.warnings:

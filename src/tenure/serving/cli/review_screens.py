@@ -226,18 +226,18 @@ def quoted(run: Run | None, step: int) -> str:
     return one_line(" ".join(filter(None, (held, text, one.content))) or f"({one.kind})", LONGEST_QUOTE)
 
 
-def said(operation: Operation) -> str:
-    """What an operation would do, in one line."""
+def said(operation: Operation, *, in_words: str | None = None) -> str:
+    """What an operation would do, in one line; `in_words` stands for its text where a person wrote another."""
     from tenure.playbook.delta import Add, Merge, Observe, Revoke
 
     name = _name(operation)
     if isinstance(operation, Observe | Revoke):
         return told(operation)
     if isinstance(operation, Add):
-        return f"{name} to {one_line(operation.section or 'its section', 40)}: {one_line(operation.text, 200)}"
+        return f"{name} to {one_line(operation.section or 'its section', 40)}: {one_line(in_words or operation.text, 200)}"
     if isinstance(operation, Merge):
         return f"{name} {', '.join(operation.ids)} into {operation.into}"
-    text = getattr(operation, "text", None)
+    text = in_words or getattr(operation, "text", None)
     return f"{name} {operation.id}" + (f": {one_line(text, 200)}" if text else "")
 
 

@@ -72,7 +72,7 @@ def _carry_out(request: Request, rulings: list[Ruling], scope: str) -> int:
         terminal.say("Nothing was decided.")
         return OK
     terminal.say()
-    if _line(terminal, f"{what_will_happen(rulings)} [Y/n] ").strip().lower() not in ("", "y", "yes"):
+    if not _agreed(terminal, f"{what_will_happen(rulings)} [Y/n] "):
         terminal.say("Nothing was changed.")
         return OK
     with request.writing() as book, book.store.writing(book.scope) as work:
@@ -81,6 +81,19 @@ def _carry_out(request: Request, rulings: list[Ruling], scope: str) -> int:
         done = decide(work, rulings, ids=book.ids, at=book.clock.now(), author=person())
     show_done(request, rulings, done, scope)
     return OK
+
+
+def _agreed(terminal: Terminal, question: str) -> bool:
+    """Whether the person agrees. A slip of the finger is asked again, so that it loses no walk; the end of input is a no."""
+    terminal.ask(question)
+    while line := sys.stdin.readline():
+        answer = line.strip().lower()
+        if answer in ("", "y", "yes"):
+            return True
+        if answer in ("n", "no", "q"):
+            return False
+        terminal.ask("Answer y or n [Y/n] ")
+    return False
 
 
 def _key(terminal: Terminal) -> str:
