@@ -24,6 +24,7 @@ from tenure.serving.cli import (
     history,
     holdouts,
     learning,
+    mcp,
     playbook,
     review,
     revise,
@@ -40,6 +41,7 @@ GROUPS = {
     "Learn": ("demo", "learn", "context"),
     "Look": ("status", "show", "log", "diff", "blame", "holdouts", "spend"),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
+    "Connect": ("mcp",),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
@@ -162,7 +164,7 @@ def root(
     return OK
 
 
-for verbs in (demo, learning, context, playbook, exchange, history, holdouts, review, revise, forget, settings, vectors, bench, spend):
+for verbs in (demo, learning, context, playbook, exchange, history, holdouts, review, revise, forget, settings, vectors, bench, spend, mcp):
     verbs.register(app)
 
 
