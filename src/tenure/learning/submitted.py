@@ -116,7 +116,9 @@ class Submitting(ABC):
         with self._store.writing(scope) as work:
             _learned_run(work, run_id)  # another process may have taken an answer meanwhile
             learned = self._write(work, run, thought, used, settings, later=True)
-        over = [f"a run gives at most {most} new lesson{'s' * (most != 1)} of a model (learn.lessons_by_model)" for _ in said.insights[most:]]
+        over = [
+            f"a run gives at most {most} new lesson{'s' * (most != 1)} of a model (learn.lessons_by_model)" for _ in said.insights[most:]
+        ]
         lost = tuple(f"not taken over: {why}" for why in (*said.dropped, *over, *(one.reason for one in curated.rejections)))
         return replace(learned, problems=(*learned.problems, *lost))
 
@@ -166,7 +168,7 @@ class Submitting(ABC):
             raise UserError(f"Run '{run_id}' was not given the lesson '{lesson_id}'. It was given: {given}.")
         if len(lesson.text) > LONGEST_TEXT:
             raise UserError(f"Lesson '{lesson_id}' has {len(lesson.text):,} characters: a document, which a model could only cut short.")
-        if _was_written(reading, run_id, _revision(lesson_id)):
+        if _was_written(reading, run_id, _revision(lesson_id), of=lesson_id):
             raise UserError(f"Lesson '{lesson_id}' was held against run '{run_id}' before. One run revises a lesson once.")
         # That it misled is what a host says by asking; whether an honest outcome agrees, and often enough, is counted here.
         counts = credit(run, tags={lesson_id: "harmful"})
@@ -181,7 +183,8 @@ class Submitting(ABC):
         if not enough(tested[0].uses):
             failures = sum(use.failed for use in tested[0].uses)
             raise UserError(
-                f"Lesson '{lesson_id}' failed in {failures} of {len(tested[0].uses)} known uses, which noise may explain. It stays as it is."
+                f"Lesson '{lesson_id}' failed in {failures} of {len(tested[0].uses)} known uses, which noise may explain. "
+                "It stays as it is."
             )
         return run, tested[0]
 
@@ -191,7 +194,9 @@ class Submitting(ABC):
         with self._store.writing(scope) as work:
             _drop_failed(work, run_id, purpose)
             work.keep_failed_reply(kept)
-        return UserError(f"The reply cannot be used: {redact(error.reason).text}. It was kept and nothing was learned; hand in a whole one.")
+        return UserError(
+            f"The reply cannot be used: {redact(error.reason).text}. It was kept and nothing was learned; hand in a whole one."
+        )
 
 
 def _known_run(reading: Reading, run_id: str) -> Run:
@@ -216,8 +221,9 @@ def _learned_run(reading: Reading, run_id: str) -> Run:
     return run
 
 
-def _was_written(reading: Reading, run_id: str, name: str) -> bool:
-    return any(entry.delta.key.startswith(f"{name}:{run_id}:") for entry in reading.ledger_naming([run_id]))
+def _was_written(reading: Reading, run_id: str, name: str, *, of: str = "") -> bool:
+    """Whether a delta of this name was written for a run; `of` is a lesson that it changes."""
+    return any((entry.delta.key or "").startswith(f"{name}:{run_id}:") for entry in reading.ledger_naming(list(filter(None, (run_id, of)))))
 
 
 def _revision(lesson_id: str) -> str:

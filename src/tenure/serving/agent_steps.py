@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from tenure.errors import UserError
 from tenure.playbook.run import RELIABILITY, STEP_KINDS, Origin, Outcome, Run, Signal, Step, StepKind
@@ -22,10 +22,10 @@ MOST_CITED = 500
 SIGNALS: tuple[str, ...] = ("self", "test", "environment", "human")
 """What an agent can say that showed the outcome. Labels and judges report through code, not through the judged."""
 
-TOLD_RELIABILITY = 0.6
-"""Most reliability of an outcome that an agent tells: its account of a test is worth no more than a judge's word.
+TOLD_RELIABILITY = 0.7
+"""Most reliability of an outcome that an agent tells: an account of a test is less than the test.
 
-At this one failure alone revises nothing (see `playbook.revision`), and counts all the same for what it used."""
+At this one failure revises nothing and two in a row do (see `playbook.revision`); it counts all the same for what it used."""
 
 _TEXTS = ("role", "name", "content", "error", "call_id")
 _USUAL = {"message": "assistant", "thought": "assistant", "tool_call": "assistant", "tool_result": "tool"}

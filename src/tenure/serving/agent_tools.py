@@ -300,7 +300,7 @@ class AgentTools:
 def marked(text: str, *, run: str = "") -> str:
     """A text between the marks of what Tenure shows to agents, so that no reader of logs learns from it; it cannot end them itself."""
     inside = _TAG.sub(lambda found: found.group().replace("<", "&lt;"), text)
-    return f'{OPEN}{f" run={chr(34)}{run}{chr(34)}" if run else ""}>\n{inside.rstrip(chr(10))}\n{CLOSE}'
+    return f"{OPEN}{f' run={chr(34)}{run}{chr(34)}' if run else ''}>\n{inside.rstrip(chr(10))}\n{CLOSE}"
 
 
 def asked(prompt: Prompt, how: str) -> str:

@@ -78,7 +78,7 @@ class Background:
                 self._think()
             except TenureError as exc:
                 _log.warning("reflection in the background: %s", exc)
-            except Exception:  # no fault of a model's library may end the thread
+            except Exception:  # noqa: BLE001  # no fault of a model's library may end the thread
                 _log.exception("reflection in the background")
 
     def _think(self) -> None:
@@ -116,7 +116,7 @@ class LentModel:
         Raises:
             ModelError: it refused, gave no text, or took too long.
         """
-        from mcp.shared.exceptions import MCPError, MCPDeprecationWarning
+        from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
         from mcp_types import SamplingMessage, TextContent
 
         from tenure.ports import Reply, Usage

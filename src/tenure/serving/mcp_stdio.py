@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 LONGEST_LINE = 4_194_304
 """Bytes of one message. What is longer is read past, and its sender is told."""
 
+INVALID_REQUEST = -32600
+"""JSON-RPC's code for what is no request that can be answered."""
+
 GRACE_S = 8.0
 """Seconds that requests under way have to end in, once input has ended; then the process goes all the same."""
 
@@ -53,10 +56,15 @@ def _taken(number: int, mode: str, instead: int) -> BinaryIO:
 
 
 class Lines:
-    """Lines of the input as they come, as texts, until it ends or `stop` is called. Made inside the event loop."""
+    """Lines of the input as they come, as texts, until it ends or `stop` is called. Made inside the event loop.
 
-    def __init__(self, source: BinaryIO) -> None:
-        self._source, self._loop = source, asyncio.get_running_loop()
+    Args:
+        source: the input.
+        refuse: writes the answer to a message that is too long.
+    """
+
+    def __init__(self, source: BinaryIO, refuse: Callable[[bytes], None]) -> None:
+        self._source, self._refuse, self._loop = source, refuse, asyncio.get_running_loop()
         self._queue: asyncio.Queue[str | None] = asyncio.Queue(64)
         self.ended = asyncio.Event()
         threading.Thread(target=self._read, name="tenure-mcp-input", daemon=True).start()
@@ -68,19 +76,22 @@ class Lines:
     def _read(self) -> None:
         try:
             while line := self._source.readline(LONGEST_LINE + 1):
-                asyncio.run_coroutine_threadsafe(self._queue.put(self._text(line)), self._loop).result()
+                if len(line) > LONGEST_LINE:
+                    self._refuse(refusal(line[:4_096], self._last_of(line)))
+                    continue
+                text = whole_characters(line) if _HALF.search(line) else line.decode("utf-8", "replace")
+                asyncio.run_coroutine_threadsafe(self._queue.put(text), self._loop).result()
         except (OSError, ValueError, RuntimeError):  # the other side, or the loop, is gone
             pass
         with suppress(RuntimeError):
             asyncio.run_coroutine_threadsafe(self._queue.put(None), self._loop)
 
-    def _text(self, line: bytes) -> str:
-        if len(line) > LONGEST_LINE:
-            end = line[-4_096:]
-            while not end.endswith(b"\n") and (more := self._source.readline(65_536)):
-                end = (end + more)[-4_096:]
-            return too_long(line[:4_096], end)
-        return whole_characters(line) if _HALF.search(line) else line.decode("utf-8", "replace")
+    def _last_of(self, line: bytes) -> bytes:
+        """Read past the rest of a line; its last bytes."""
+        end = line[-4_096:]
+        while not end.endswith(b"\n") and (more := self._source.readline(65_536)):
+            end = (end + more)[-4_096:]
+        return end
 
     async def __aiter__(self) -> AsyncIterator[str]:
         ended = asyncio.ensure_future(self.ended.wait())
@@ -102,34 +113,40 @@ class Lines:
 
 
 class Sink:
-    """Where messages go. A reader that went away ends the server; it is no fault to report."""
+    """Where messages go, each in one piece. A reader that went away ends the server; it is no fault to report."""
 
-    def __init__(self, sink: BinaryIO, gone: Callable[[], None]) -> None:
-        self._sink, self._gone = sink, gone
+    def __init__(self, sink: BinaryIO) -> None:
+        self._sink, self._lock = sink, threading.Lock()
+        self.gone: Callable[[], None] = lambda: None
 
     async def write(self, text: str) -> int:
         """Write a message and its line end."""
         try:
-            await asyncio.to_thread(self._write, text.encode("utf-8", "replace"))
+            await asyncio.to_thread(self.put, text.encode("utf-8", "replace"))
         except (OSError, ValueError):
-            self._gone()
+            self.gone()
         return len(text)
 
-    def _write(self, raw: bytes) -> None:
-        self._sink.write(raw)
-        self._sink.flush()
+    def put(self, raw: bytes) -> None:
+        """Write bytes from any thread.
+
+        Raises:
+            OSError: nobody reads them.
+        """
+        with self._lock:
+            self._sink.write(raw)
+            self._sink.flush()
 
     async def flush(self) -> None:
         """All is written when `write` returns."""
 
 
-def too_long(start: bytes, end: bytes) -> str:
-    """In place of a message that is too long: a request that is answered with an error, if the message asked for an answer."""
+def refusal(start: bytes, end: bytes) -> bytes:
+    """The answer to a message that is too long, by its first and last bytes; its id is null where neither has one."""
     found = _ID_FIRST.match(start) or _ID_LAST.search(end)
-    name = f"message-over-{LONGEST_LINE // 1_048_576}-MiB"
-    if found is None:
-        return json.dumps({"jsonrpc": "2.0", "method": f"notifications/{name}"})
-    return json.dumps({"jsonrpc": "2.0", "id": json.loads(found[1]), "method": name})
+    said = f"The message has more than {LONGEST_LINE // 1_048_576} MiB and was not read. Shorten it."
+    error = {"jsonrpc": "2.0", "id": json.loads(found[1]) if found else None, "error": {"code": INVALID_REQUEST, "message": said}}
+    return json.dumps(error).encode() + b"\n"
 
 
 def whole_characters(line: bytes) -> str:
@@ -178,13 +195,15 @@ def serve(make: Callable[[], TenureServer], wire: Wire, *, ended: Callable[[], N
     async def serving() -> None:
         from mcp.server.stdio import stdio_server
 
-        lines = Lines(wire.source)
+        sink = Sink(wire.sink)
+        lines = Lines(wire.source, sink.put)
+        sink.gone = lines.stop
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError, RuntimeError, ValueError):  # not every platform's loop can
                 loop.add_signal_handler(number, lines.stop)
         watch = asyncio.ensure_future(_go_after(lines.ended, ended))
-        streams = cast("tuple[anyio.AsyncFile[str], anyio.AsyncFile[str]]", (lines, Sink(wire.sink, lines.stop)))
+        streams = cast("tuple[anyio.AsyncFile[str], anyio.AsyncFile[str]]", (lines, sink))
         server = make()
         try:
             async with stdio_server(*streams) as (read, write):
