@@ -123,13 +123,14 @@ class LentModel:
         from tenure.ranking import estimate_tokens
 
         async def ask() -> Any:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings():  # the call warns, not the wait for it
                 warnings.simplefilter("ignore", MCPDeprecationWarning)
-                return await self._session.create_message(
+                asked = self._session.create_message(
                     [SamplingMessage(role="user", content=TextContent(type="text", text=prompt.user))],
                     max_tokens=prompt.max_tokens or 2_048,
                     system_prompt=prompt.system,
                 )
+            return await asked
 
         if self._loop.is_closed():
             raise ModelError("The client of the MCP server is gone.", passing=True)

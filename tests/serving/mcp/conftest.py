@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,13 +88,5 @@ def start(tenure_command: list[str], tmp_path: Path) -> Iterator[Callable[..., P
         child.wait(10)
         for stream in (child.stdin, child.stdout, child.stderr):
             if stream is not None:
-                with suppress_broken_pipe():
+                with suppress(BrokenPipeError):
                     stream.close()
-
-
-@contextmanager
-def suppress_broken_pipe() -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        pass

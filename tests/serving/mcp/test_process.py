@@ -51,7 +51,8 @@ def test_each_line_of_stdout_is_a_message_of_the_protocol_whatever_libraries_pri
     child.call(2, "report_outcome", run=run, success=True, steps=STEPS)
     child.child.stdin.close()  # type: ignore[union-attr]
     assert child.child.wait(20) == 0
-    assert child.child.stdout is not None and child.child.stderr is not None
+    assert child.child.stdout is not None
+    assert child.child.stderr is not None
     assert child.child.stdout.read() == b""
     assert b"RAW NOISE" in child.child.stderr.read()
 
@@ -150,7 +151,8 @@ def test_the_end_is_quick_and_finishes_what_is_under_way(start: Start, tmp_path:
 def test_a_client_that_goes_away_ends_the_server_without_a_traceback(start: Start) -> None:
     child = start()
     child.greet()
-    assert child.child.stdout is not None and child.child.stderr is not None
+    assert child.child.stdout is not None
+    assert child.child.stderr is not None
     child.child.stdout.close()
     child.send({"jsonrpc": "2.0", "id": 2, "method": "ping", "params": {}})
     assert child.child.wait(20) == 0
