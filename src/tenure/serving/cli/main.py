@@ -25,6 +25,7 @@ from tenure.serving.cli import (
     holdouts,
     learning,
     ledger,
+    mcp,
     playbook,
     review,
     revise,
@@ -41,6 +42,7 @@ GROUPS = {
     "Learn": ("demo", "learn", "context"),
     "Look": ("status", "show", "log", "diff", "blame", "holdouts", "spend", "ledger"),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
+    "Connect": ("mcp",),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
@@ -165,7 +167,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend):
+for verbs in (settings, vectors, bench, spend, mcp):
     verbs.register(app)
 
 
