@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tenure.errors import SettingError
+from tenure.project import PROJECT_FILES, default_scope, find_database
 from tenure.providers.embedding import LOCAL
-from tenure.settings import EMBEDDERS, PROJECT_FILES, checked, default_scope, find_database, read_settings
+from tenure.settings import EMBEDDERS, checked, read_settings
 
 
 @pytest.fixture

@@ -29,9 +29,10 @@ from tenure.playbook.refine import Bounds, Plan, plan_refinement
 from tenure.playbook.run import Run, Task, as_task
 from tenure.playbook.state import Playbook
 from tenure.ports import Admitted, Clock, Embedder, IdSource, LanguageModel, Replay, Store
+from tenure.project import database_url, default_scope
 from tenure.providers import secret_detection
 from tenure.reported import positive
-from tenure.settings import Settings, checked, database_url, default_scope, read_settings
+from tenure.settings import Settings, checked, read_settings
 from tenure.stores.scopes import parents
 from tenure.system import SystemClock, UlidSource
 from tenure.threads import in_thread

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.settings import default_scope
+from tenure.project import default_scope
 from tenure.traces import Projects, ReadReport, read_runs
 
 SESSION = Path(__file__).parent / "data" / "claude-code.jsonl"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from tenure.settings import default_scope, named_scope
+from tenure.project import default_scope, named_scope
 
 Place = str | Callable[[str], str]
 """A scope for all runs, or what gives one for the working directory that a session recorded."""

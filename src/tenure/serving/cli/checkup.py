@@ -107,7 +107,7 @@ def _search_check() -> Check:
 
 
 def _database_checks(request: Request, facts: dict[str, Any]) -> Iterator[Check]:
-    from tenure.settings import find_database
+    from tenure.project import find_database
 
     try:
         place = find_database(request.db)

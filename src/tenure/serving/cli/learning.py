@@ -84,7 +84,7 @@ def learn(
     {"task": "book a flight", "outcome": {"success": false}, "steps": [{"kind": "tool_call", "name": "book"},
     {"kind": "tool_result", "name": "book", "error": "no seats"}]}
     """
-    from tenure.settings import default_scope
+    from tenure.project import default_scope
     from tenure.traces import Projects, ReadReport
     from tenure.wiring import scoped
 
@@ -161,7 +161,7 @@ def _book(request: Request, model: str | None, base_url: str | None, dry_run: bo
         with request.learning(model=model, base_url=base_url) as book:
             yield book
         return
-    from tenure.settings import database_url
+    from tenure.project import database_url
 
     path = database_file(database_url(request.db))
     if path is None or not is_there(path):

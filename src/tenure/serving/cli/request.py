@@ -55,7 +55,7 @@ class Request:
             names: whether to take names out of texts if the scope asks for it; not where settings are changed and
                 checked, which must work while the model for it is missing.
         """
-        from tenure.settings import database_url
+        from tenure.project import database_url
 
         url = database_url(self.db)
         path = database_file(url)
@@ -71,7 +71,7 @@ class Request:
     @contextmanager
     def writing(self, *, names: bool = True) -> Iterator[Tenure]:
         """The playbook, to change. The database is made if it is not there. For `names` see `reading`."""
-        from tenure.settings import database_url
+        from tenure.project import database_url
 
         with self._telling_of_new(), self._opened(database_url(self.db), names) as book:
             yield book
@@ -87,7 +87,7 @@ class Request:
     @contextmanager
     def _telling_of_new(self) -> Iterator[None]:
         """Say where a database lies that nobody named and that was made now, so that it is not looked for elsewhere."""
-        from tenure.settings import find_database
+        from tenure.project import find_database
 
         place = find_database(self.db)
         path = database_file(place.url) if place.why in ("project", "user") else None
@@ -100,7 +100,7 @@ class Request:
     @contextmanager
     def _opened(self, url: str, names: bool) -> Iterator[Tenure]:
         from tenure.opening import open_store, take_out_names
-        from tenure.settings import default_scope
+        from tenure.project import default_scope
         from tenure.wiring import Tenure, scoped
 
         # Without `Tenure.open`, which also opens the model: loading its library takes longer than the whole command.

@@ -269,7 +269,7 @@ def _missing(embedder: str) -> str:
 
 
 def _where(request: Request) -> str:
-    from tenure.settings import database_url
+    from tenure.project import database_url
 
     url = database_url(request.db)
     path = database_file(url)
