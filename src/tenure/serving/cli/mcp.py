@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
         mcp,
         "tenure mcp",
         "tenure mcp --scope acme/finance --read-only",
-        "claude mcp add tenure -- tenure mcp",
+        "tenure mcp --sampling",
     )
 
 
@@ -38,10 +38,10 @@ def mcp(
         bool, typer.Option("--sampling", help="Without a model of its own, reflect with the host's, if it lends it by MCP sampling.")
     ] = False,
 ) -> int:
-    """Serve agents over MCP: a host starts it and talks to it through stdin and stdout.
+    """Serve agents of a host over MCP.
 
-    It gives lessons for a task, takes reports of how runs ended and learns from them, and puts proposed lessons
-    before a person. It ends when its input ends.
+    The host starts it and talks to it through stdin and stdout. It gives lessons for a task, takes reports of how
+    runs ended and learns from them, and puts proposed lessons before a person. It ends when its input ends.
     """
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("The MCP server", extra="mcp")
