@@ -110,6 +110,18 @@ def test_no_step_that_an_agent_reports_counts_as_a_persons_word(book: Tenure, to
     assert not [lesson for lesson in book.playbook.lessons if "mail" in lesson.text]
 
 
+def test_what_our_own_tools_answered_teaches_nothing(book: Tenure, tools: AgentTools) -> None:
+    own = [
+        {"kind": "tool_call", "name": "mcp__tenure__report_outcome", "arguments": {"run": "x"}, "call_id": "9"},
+        {"kind": "tool_result", "name": "mcp__tenure__report_outcome", "error": "Run 'x' is not in scope", "call_id": "9"},
+        {"kind": "tool_call", "name": "report_outcome", "arguments": {"run": "y"}},
+    ]
+    run = begun(tools)
+    tools.report_outcome(run, success=True, steps=[*own, *STEPS], signal="test")
+    assert [step.name for step in kept(book, run).steps] == ["search_orders"] * 4
+    assert not [lesson for lesson in book.playbook.lessons if "report_outcome" in lesson.text]
+
+
 def test_runs_that_came_another_way_are_not_an_agents_to_judge(book: Tenure, tools: AgentTools) -> None:
     book.learn(Run(id="nightly", task=Task(text="x"), outcome=Outcome(success=True, signal="test"), origin=Origin(channel="cli")))
     with pytest.raises(UserError, match="recorded by another way"):

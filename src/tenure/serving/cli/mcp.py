@@ -74,7 +74,7 @@ def _serve(book: Tenure, wire: Any, *, read_only: bool, sampling: bool) -> None:
 
     serve(make, wire, ended=background.end if background is not None else lambda: None)
     if background is not None:
-        background.settled(2.0)
+        background.settled(0.5)
 
 
 def _reporter(background: Any, named: bool, sampling: bool) -> Any:
