@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tenure.errors import MissingExtra
+from tenure.errors import MissingExtra, UserError
 from tenure.serving.cli.output import is_terminal
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
@@ -45,6 +45,8 @@ def mcp(
     """
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("The MCP server", extra="mcp")
+    if sys.stdin is None or sys.stdout is None:  # closed by whoever started this
+        raise UserError("This speaks MCP over standard input and output, and one of them is closed. Let a host start it: docs/howto/mcp.md")
     if is_terminal(sys.stdin):
         request.terminal.say("This speaks MCP and waits for a host on stdin; end with Ctrl-D. How to set up a host: docs/howto/mcp.md")
     from tenure.serving.mcp_stdio import Wire, log_to_stderr
