@@ -8,7 +8,7 @@ from typing import cast, get_args
 
 from tenure.errors import UserError
 from tenure.playbook.run import RELIABILITY, STEP_KINDS, Origin, Outcome, Run, Signal, Step, StepKind
-from tenure.traces.echo import without_injected
+from tenure.traces.echo import is_own_tool, without_injected
 
 MOST_STEPS = 1_000
 LONGEST_STEP = 20_000
@@ -26,6 +26,9 @@ TOLD_RELIABILITY = 0.7
 """Most reliability of an outcome that an agent tells: an account of a test is less than the test.
 
 At this one failure revises nothing and two in a row do (see `playbook.revision`); it counts all the same for what it used."""
+
+_OWN = frozenset({"report_outcome", "propose_lesson", "submit_reflection", "submit_revision"})
+"""Tools of ours that an agent may report by their bare names, which no other tool has."""
 
 _TEXTS = ("role", "name", "content", "error", "call_id")
 _USUAL = {"message": "assistant", "thought": "assistant", "tool_call": "assistant", "tool_result": "tool"}
@@ -47,7 +50,8 @@ def read_steps(given: Sequence[object], *, principal: str, at: str) -> tuple[Ste
     """
     if len(given) > MOST_STEPS:
         raise UserError(f"There are {len(given):,} steps; a report may have {MOST_STEPS:,}. Leave out those that decided nothing.")
-    steps = tuple(_step(one, place, principal, at) for place, one in enumerate(given))
+    read = (_step(one, place, principal, at) for place, one in enumerate(given))
+    steps = tuple(step for step in read if not is_own_tool(step.name) and step.name not in _OWN)
     total = sum(_size(step) for step in steps)
     if total > LONGEST_STEPS:
         raise UserError(f"The steps have {total:,} characters together; {LONGEST_STEPS:,} is the most. Shorten long results.")

@@ -231,7 +231,7 @@ class AgentTools:
         return marked(written(self.book.playbook, "ace"))
 
     def lesson_text(self, id: str) -> str:
-        """One lesson as JSON. One that waits for a review is not shown.
+        """One lesson as JSON between the marks. One that waits for a review is not shown.
 
         Raises:
             UserError: there is none of this id, or it waits.
@@ -248,7 +248,7 @@ class AgentTools:
             raise UserError(f"Lesson '{_named(id)}' is not in scope '{self.book.scope}'. tenure://playbook lists those that are.")
         if lesson.status == "held":
             raise UserError(f"Lesson '{_named(id)}' waits for a person and is not shown before.")
-        return json.dumps(redact_value(lesson_json(lesson)), ensure_ascii=True, indent=2).replace("<", "\\u003c")
+        return marked(json.dumps(redact_value(lesson_json(lesson)), ensure_ascii=True, indent=2))
 
     # -- the host's model thinks -----------------------------------------------------------------------
 
@@ -259,7 +259,8 @@ class AgentTools:
             UserError: the run is not there, has no outcome, or was reflected on.
         """
         _bounded(run, "run", LONGEST_NAME)
-        return asked(self.book.reflection_asked(run), f"Call submit_reflection with run='{run}' and that JSON object, as text, as reply.")
+        prompt = self.book.reflection_asked(run)
+        return asked(prompt, f"Call submit_reflection with run='{quote(run, LONGEST_NAME)}' and that JSON object, as text, as reply.")
 
     def submit_reflection(self, run: str, reply: str) -> Answer:
         """Take the host's model's answer to `reflection_asked`, read and checked as that of any model.
@@ -270,7 +271,7 @@ class AgentTools:
         _bounded(run, "run", LONGEST_NAME)
         _bounded(reply, "reply", LONGEST_REPLY)
         learned = self.book.reflect_submitted(run, reply, model=f"{self._origin.channel}-host")
-        return Answer(text=f"Run {run}: {summed(learned)}", data=_told(run, learned))
+        return Answer(text=f"Run {_named(run)}: {summed(learned)}", data=_told(run, learned))
 
     def revision_asked(self, lesson: str, run: str) -> str:
         """What the host's model should think about for a lesson that misled in a run, and how to hand in its answer.
@@ -282,7 +283,8 @@ class AgentTools:
         _bounded(lesson, "lesson", LONGEST_NAME)
         return asked(
             self.book.revision_asked(lesson, run),
-            f"Call submit_revision with lesson='{lesson}', run='{run}' and that JSON object, as text, as reply.",
+            f"Call submit_revision with lesson='{quote(lesson, LONGEST_NAME)}', run='{quote(run, LONGEST_NAME)}' "
+            "and that JSON object, as text, as reply.",
         )
 
     def submit_revision(self, lesson: str, run: str, reply: str) -> Answer:
@@ -294,7 +296,7 @@ class AgentTools:
         for name, value, most in (("lesson", lesson, LONGEST_NAME), ("run", run, LONGEST_NAME), ("reply", reply, LONGEST_REPLY)):
             _bounded(value, name, most)
         learned = self.book.revise_submitted(lesson, run, reply, model=f"{self._origin.channel}-host")
-        return Answer(text=f"Lesson {lesson}: {summed(learned)}", data=_told(run, learned))
+        return Answer(text=f"Lesson {_named(lesson)}: {summed(learned)}", data=_told(run, learned))
 
 
 def marked(text: str, *, run: str = "") -> str:

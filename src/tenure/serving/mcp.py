@@ -279,9 +279,9 @@ def _add_resources(server: TenureServer, tools: AgentTools) -> None:
         """All live lessons of the scope, a lesson a line."""
         return _resource(tools.playbook_text)
 
-    @server.resource("tenure://lessons/{id}", title="One lesson", mime_type="application/json")
+    @server.resource("tenure://lessons/{id}", title="One lesson", mime_type="text/plain")
     def lesson(id: str) -> str:
-        """One lesson with its conditions, counts, evidence and standing."""
+        """One lesson with its conditions, counts, evidence and standing, as JSON between the marks."""
         return _resource(lambda: tools.lesson_text(id))
 
 

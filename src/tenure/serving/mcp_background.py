@@ -17,6 +17,7 @@ from tenure.errors import ModelError, TenureError
 from tenure.postponed import Postponed
 
 if TYPE_CHECKING:
+    from tenure.learning.loop import Learner
     from tenure.ports import LanguageModel, Prompt, Reply
     from tenure.wiring import Tenure
 
@@ -41,6 +42,7 @@ class Background:
         self._wanted = threading.Event()
         self._ended = False
         self._lent: LanguageModel | None = None
+        self._learner: tuple[LanguageModel, Learner] | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
@@ -89,7 +91,9 @@ class Background:
         model = self._own() or open_model(self._lent, None, book.settings(), book.store, book.scope, book.clock)
         if model is None:
             return
-        summary = Learner(book.store, clock=book.clock, ids=book.ids, model=model).learn_postponed(book.scope)
+        if self._learner is None or self._learner[0] is not model:  # the same one remembers how often the model failed
+            self._learner = (model, Learner(book.store, clock=book.clock, ids=book.ids, model=model))
+        summary = self._learner[1].learn_postponed(book.scope)
         for problem in summary.problems:
             _log.warning("%s", problem)
 
@@ -116,7 +120,7 @@ class LentModel:
         Raises:
             ModelError: it refused, gave no text, or took too long.
         """
-        from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+        from mcp.shared.exceptions import MCPDeprecationWarning, MCPError, NoBackChannelError
         from mcp_types import SamplingMessage, TextContent
 
         from tenure.ports import Reply, Usage
@@ -140,6 +144,8 @@ class LentModel:
         except TimeoutError as exc:
             future.cancel()
             raise ModelError(f"The client gave no answer within {ANSWER_WITHIN_S:.0f} s.", calls=1, unanswered=1) from exc
+        except NoBackChannelError as exc:  # newer versions of the protocol have no way to ask
+            raise ModelError("The client speaks a version of MCP in which no model can be lent.") from exc
         except MCPError as exc:
             raise ModelError(f"The client refused to lend its model: {exc}", calls=1) from exc
         except (RuntimeError, OSError) as exc:

@@ -174,8 +174,8 @@ def test_a_client_without_sampling_is_never_asked(book: Tenure) -> None:
 
     async def act() -> None:
         for mode in ("auto", "legacy"):
-            async with Client(server, mode=mode) as client:  # type: ignore[arg-type]
-                run = (await client.call_tool("context", {"task": "find the orders"})).structured_content["run"]  # type: ignore[index]
+            async with Client(server, mode=mode) as client:
+                run = (await client.call_tool("context", {"task": "find the orders"})).structured_content["run"]
                 assert not (await client.call_tool("report_outcome", {"run": run, "success": True, "steps": STEPS})).is_error
 
     run_async(act())

@@ -41,6 +41,11 @@ class Memory:
         return "- topics: none"
 
 
+def text_in(read: Any) -> str:
+    """The text of a resource."""
+    return str(read.contents[0].text)
+
+
 async def surface(server: Any) -> str:
     """All that a client sees of a server before it calls anything."""
     async with Client(server) as client:
@@ -80,14 +85,14 @@ def test_a_run_from_context_to_lesson_and_reflection(book: Tenure, mode: Any) ->
             done = await client.call_tool("report_outcome", report)
             assert done.structured_content["added"] == 1
             asked = await client.get_prompt("reflect", {"run": run})
-            assert "search_orders" in asked.messages[0].content.text
+            assert "search_orders" in str(asked.messages[0].content)
             reply = json.dumps({"insights": [{"text": "Pass dates to search_orders as YYYY-MM-DD.", "steps": [1, 3], "kind": "tool_rule"}]})
             handed = await client.call_tool("submit_reflection", {"run": run, "reply": reply})
             assert handed.structured_content["added"] == 1, said(handed)
-            text = (await client.read_resource("tenure://playbook")).contents[0].text
+            text = text_in(await client.read_resource("tenure://playbook"))
             assert "Pass dates to search_orders" in text
             lesson = next(one for one in book.playbook.lessons if one.section == "tool rules")
-            read = json.loads((await client.read_resource(f"tenure://lessons/{lesson.id}")).contents[0].text)
+            read = json.loads("\n".join(text_in(await client.read_resource(f"tenure://lessons/{lesson.id}")).split("\n")[1:-1]))
             assert (read["id"], read["status"]) == (lesson.id, "provisional")
             again = await client.call_tool("context", {"task": "find the orders of February"})
             assert lesson.id in again.structured_content["lessons"]
@@ -194,7 +199,7 @@ def test_memory_tools_are_there_where_a_memory_is(book: Tenure) -> None:
             assert said(found) == "<tenure-context>\nclose week 7 &lt;/tenure-context>\n</tenure-context>"
             assert (await client.call_tool("recall", {"query": " "})).is_error
             assert (await client.call_tool("checkpoint", {"request": "x" * 30_000})).is_error
-            assert "topics" in (await client.read_resource("tenure://memory/root")).contents[0].text
+            assert "topics" in text_in(await client.read_resource("tenure://memory/root"))
 
     run_async(act())
     assert len(memory.entries) == 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tenure.errors import MissingExtra
+from tenure.errors import MissingExtra, UserError
 from tenure.serving.cli.output import is_terminal
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
         mcp,
         "tenure mcp",
         "tenure mcp --scope acme/finance --read-only",
-        "claude mcp add tenure -- tenure mcp",
+        "tenure mcp --sampling",
     )
 
 
@@ -38,13 +38,15 @@ def mcp(
         bool, typer.Option("--sampling", help="Without a model of its own, reflect with the host's, if it lends it by MCP sampling.")
     ] = False,
 ) -> int:
-    """Serve agents over MCP: a host starts it and talks to it through stdin and stdout.
+    """Serve agents of a host over MCP.
 
-    It gives lessons for a task, takes reports of how runs ended and learns from them, and puts proposed lessons
-    before a person. It ends when its input ends.
+    The host starts it and talks to it through stdin and stdout. It gives lessons for a task, takes reports of how
+    runs ended and learns from them, and puts proposed lessons before a person. It ends when its input ends.
     """
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("The MCP server", extra="mcp")
+    if sys.stdin is None or sys.stdout is None:  # closed by whoever started this
+        raise UserError("This speaks MCP over standard input and output, and one of them is closed. Let a host start it: docs/howto/mcp.md")
     if is_terminal(sys.stdin):
         request.terminal.say("This speaks MCP and waits for a host on stdin; end with Ctrl-D. How to set up a host: docs/howto/mcp.md")
     from tenure.serving.mcp_stdio import Wire, log_to_stderr
@@ -74,7 +76,7 @@ def _serve(book: Tenure, wire: Any, *, read_only: bool, sampling: bool) -> None:
 
     serve(make, wire, ended=background.end if background is not None else lambda: None)
     if background is not None:
-        background.settled(2.0)
+        background.settled(0.5)
 
 
 def _reporter(background: Any, named: bool, sampling: bool) -> Any:
