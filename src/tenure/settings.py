@@ -1,20 +1,34 @@
-"""Settings: what can be set, its range and default; and where a person's database and scope are found."""
+"""Settings: what can be set, its range and default. Where a person's database and scope are found: see `places`."""
 
 from __future__ import annotations
 
-import configparser
-import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
 
 from tenure.errors import SettingError
+from tenure.places import PROJECT_FILES, Place, database_url, default_scope, find_database, named_scope
 from tenure.playbook.holdout import CHANCE_IN_RUN, MOST_SHARE
 from tenure.playbook.refine import Bounds
 from tenure.playbook.shelf_life import DEFAULT_DAYS, ShelfLives, read_shelf_lives
+
+__all__ = [
+    "EMBEDDERS",
+    "NO_EMBEDDER",
+    "PROJECT_FILES",
+    "SETTINGS",
+    "Place",
+    "Setting",
+    "Settings",
+    "checked",
+    "database_url",
+    "default_scope",
+    "find_database",
+    "named_scope",
+    "read_settings",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +280,18 @@ SETTINGS: Mapping[str, Setting] = {
         ),
         Setting(name="learn.enabled", default="on", meaning="whether runs are learned from: on or off", check=_switch),
         Setting(
+            name="hooks.learn",
+            default="on",
+            meaning="whether connected coding agents report sessions to learn from: on or off",
+            check=_switch,
+        ),
+        Setting(
+            name="hooks.recall",
+            default="on",
+            meaning="whether connected coding agents are shown lessons: on or off",
+            check=_switch,
+        ),
+        Setting(
             name="holdout.enabled",
             default="off",
             meaning="whether some lessons are left out of some runs, by chance, to see whether they make a difference: on or off",
@@ -459,152 +485,3 @@ def checked(name: str, value: str, *, said: str = "") -> str:
         why = str(exc) if str(exc).startswith("must") else "must be a number"
         raise SettingError(f"{said or name} = {value!r}: it {why}. It means: {setting.meaning}.") from exc
     return value
-
-
-def database_url(given: str | None = None, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> str:
-    """Where the database is (see `find_database`)."""
-    return find_database(given, folder=folder, environment=environment).url
-
-
-PROJECT_FILES = ("pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "Gemfile")
-"""What makes a folder a project where no Git repository encloses it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a database is.
-
-    Attributes:
-        url: its address.
-        why: what put it there: `--db`, `TENURE_DB`, `project` or `user`.
-    """
-
-    url: str
-    why: str
-
-
-def find_database(given: str | None = None, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> Place:
-    """Where the database is: what was given, else TENURE_DB, else `.tenure/tenure.db` of the project, else the user's data folder.
-
-    The project is the nearest folder upwards with `.tenure`; else the Git repository (for a linked worktree
-    the main one, so that worktrees share what they learn); else the nearest folder with one of `PROJECT_FILES`.
-    A home folder is none unless it has `.tenure`: a repository of settings there encloses everything.
-
-    Args:
-        given: an address such as `sqlite:///book.db`, or a file's path.
-        folder: where to look for a project; none takes the working directory.
-        environment: none takes the process's.
-
-    Raises:
-        SettingError: the place named, or the working directory, cannot be made out.
-    """
-    environment = os.environ if environment is None else environment
-    named = given or environment.get("TENURE_DB", "")
-    if named:
-        return Place(url=named if "://" in named else f"sqlite:///{_without_tilde(named)}", why="--db" if given else "TENURE_DB")
-    root = _project(_here(folder))
-    if root is not None:
-        return Place(url=f"sqlite:///{root / '.tenure' / 'tenure.db'}", why="project")
-    import platformdirs  # here, because only the last choice needs it
-
-    return Place(url=f"sqlite:///{Path(platformdirs.user_data_dir('tenure', appauthor=False)) / 'tenure.db'}", why="user")
-
-
-def _project(here: Path) -> Path | None:
-    """The folder whose `.tenure` holds the database; none outside of a project."""
-    around = (here, *here.parents)
-    chosen = next((place for place in around if (place / ".tenure").is_dir()), None)
-    if chosen is not None:
-        return chosen
-    home = _home()
-    inside = [place for place in around if place not in (home, place.parent)]
-    repository = next((place for place in inside if (place / ".git").exists()), None)
-    if repository is not None:
-        common = _common_git(repository)
-        return common.parent if common.name == ".git" else repository
-    return next((place for place in inside if any((place / name).is_file() for name in PROJECT_FILES)), None)
-
-
-def _home() -> Path | None:
-    try:
-        return Path.home().resolve()
-    except (OSError, RuntimeError):  # an account without one
-        return None
-
-
-def _without_tilde(path: str) -> str:
-    """A path with `~` as the home folder it stands for."""
-    found = os.path.expanduser(path)
-    if found.startswith("~"):
-        raise SettingError(f"The home folder in '{path}' is not known. Write the whole path, or ./~... for a folder of that name.")
-    return found
-
-
-def _here(folder: Path | None) -> Path:
-    """The folder to look in."""
-    try:
-        return (folder or Path.cwd()).resolve()
-    except OSError as exc:
-        raise SettingError("The working directory is gone or cannot be read. Go to another, or name --db and --scope.") from exc
-
-
-def default_scope(given: str | None = None, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> str:
-    """The scope: what was given, else TENURE_SCOPE, else `local/` and the project's stable name.
-
-    A project is a Git repository, a folder with `.tenure`, or one with a file of `PROJECT_FILES`. Its name
-    comes from the repository's identity (the address it was cloned from, else where it lies), so that
-    worktrees share a scope and two folders of one name do not. Outside a project it is `local/default`.
-    """
-    environment = os.environ if environment is None else environment
-    if given or environment.get("TENURE_SCOPE"):
-        return given or environment["TENURE_SCOPE"]
-    here = _here(folder)
-    for place in (here, *here.parents):
-        if (place / ".git").exists():
-            return f"local/{_project_name(place)}"
-        if (place / ".tenure").is_dir():
-            return f"local/{_stable_name(place.name, str(place))}"
-    root = _project(here)
-    return f"local/{_stable_name(root.name, str(root))}" if root is not None else "local/default"
-
-
-def named_scope(name: str, identity: str) -> str:
-    """The scope of a project that is not at hand: a name made safe, and a short digest of what tells it from others."""
-    return f"local/{_stable_name(name, identity)}"
-
-
-def _project_name(root: Path) -> str:
-    git = _common_git(root)
-    address = _origin_address(git / "config")
-    main = git.parent
-    if address:
-        return _stable_name(re.split(r"[/:]", address.rstrip("/").removesuffix(".git"))[-1], address)
-    return _stable_name(main.name, str(main))
-
-
-def _common_git(root: Path) -> Path:
-    """The folder in which Git keeps a repository; worktrees have one together."""
-    git = root / ".git"
-    if git.is_file():  # a worktree or a submodule: the file names the real folder
-        pointed = git.read_text(encoding="utf-8", errors="replace").partition("gitdir:")[2].strip()
-        git = (root / pointed).resolve()
-        common = git / "commondir"
-        if common.is_file():
-            git = (git / common.read_text(encoding="utf-8").strip()).resolve()
-    return git
-
-
-def _origin_address(config: Path) -> str:
-    """The address a repository was cloned from, without user, password and ending; empty if there is none."""
-    parser = configparser.ConfigParser(strict=False, interpolation=None)
-    try:
-        parser.read_string("\n".join(line.strip() for line in config.read_text(encoding="utf-8").splitlines()))
-        found = parser.get('remote "origin"', "url", fallback="")
-    except (OSError, UnicodeDecodeError, configparser.Error):
-        return ""  # without a readable configuration the folder's place is the identity
-    return re.sub(r"^[a-z+]+://([^@/]*@)?|^[^@/]+@", "", found.strip()).removesuffix(".git")
-
-
-def _stable_name(name: str, identity: str) -> str:
-    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "project"
-    return f"{slug[:40]}-{hashlib.sha256(identity.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
