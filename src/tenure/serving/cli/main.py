@@ -17,6 +17,7 @@ import typer
 from tenure.errors import TenureError, UserError
 from tenure.serving.cli import (
     bench,
+    connect,
     context,
     demo,
     exchange,
@@ -40,7 +41,7 @@ GROUPS = {
     "Learn": ("demo", "learn", "context"),
     "Look": ("status", "show", "log", "diff", "blame", "holdouts", "spend"),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
-    "Set up": ("config", "doctor", "embed", "version", "bench"),
+    "Set up": ("connect", "disconnect", "config", "doctor", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
 
@@ -162,7 +163,23 @@ def root(
     return OK
 
 
-for verbs in (demo, learning, context, playbook, exchange, history, holdouts, review, revise, forget, settings, vectors, bench, spend):
+for verbs in (
+    demo,
+    learning,
+    context,
+    playbook,
+    exchange,
+    history,
+    holdouts,
+    review,
+    revise,
+    forget,
+    settings,
+    vectors,
+    bench,
+    spend,
+    connect,
+):
     verbs.register(app)
 
 
