@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from tenure.errors import TenureError
 
 if TYPE_CHECKING:
     from tenure.playbook.run import Run
+    from tenure.ports import Store
     from tenure.traces import ReadReport
     from tenure.wiring import Tenure
 
@@ -41,10 +42,8 @@ def main() -> None:
     """Work off one database; nothing is printed."""
     os.environ[OFF] = "off"  # whatever learning starts is not watched
     if hasattr(os, "nice"):
-        try:
+        with suppress(OSError):  # where the system does not let it, it works at the usual priority
             os.nice(10)
-        except OSError:
-            pass  # the system does not let it; then it works at the usual priority
     work_off(Path(sys.argv[1]))
 
 
@@ -292,22 +291,21 @@ def _prepare(spool: Spool, scope: str) -> None:
     try:
         with Tenure.open(f"sqlite:///{spool.database}", scope=scope) as book:
             book.recalled("", None)
-            write_cleared(spool, book)
+            write_cleared(spool, book.store)
     except TenureError as exc:
         _log(spool, f"scope {scope} could not be prepared: {exc}")
 
 
-def write_cleared(spool: Spool, book: Tenure) -> None:
+def write_cleared(spool: Spool, store: Store) -> None:
     """Keep digests of the lessons' texts that redaction leaves as they are: hooks need not look through them again."""
     from tenure.governance.redaction import redact
     from tenure.playbook.blocks import lesson_block
-    from tenure.stores.scopes import parents
     from tenure.version import VERSION
 
     found: list[str] = []
-    for scope in (book.scope, *parents(book.scope)):
-        with book.store.reading(scope) as reading:
-            for lesson in reading.lessons()[:MOST_CLEARED]:
+    for scope in store.scopes():
+        with store.reading(scope) as reading:
+            for lesson in reading.lessons()[: MOST_CLEARED - len(found)]:
                 block = lesson_block(lesson)
                 if redact(block).text == block:
                     found.append(hashlib.sha256(block.partition("] ")[2].encode("utf-8", "surrogatepass")).hexdigest()[:24])
