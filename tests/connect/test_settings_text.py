@@ -32,7 +32,7 @@ def settings(draw: st.DrawFn) -> str:
         held["hooks"] = draw(hooks)
     text = json.dumps(held, indent=draw(st.sampled_from([None, 1, 2, 4, "\t"])), ensure_ascii=draw(st.booleans()))
     if draw(st.booleans()) and text.endswith("\n}"):
-        text = text[:-2] + ",\n  // the end, with a } and a \"\n}"
+        text = text[:-2] + ',\n  // the end, with a } and a "\n}'
     if draw(st.booleans()):
         text = text.replace("{\n", "{ /* here, too */\n", 1)
     text += draw(st.sampled_from(["", "\n", "\n\n", " ", "\n// done"]))
@@ -109,7 +109,9 @@ def test_ours_goes_where_the_file_has_its_own_way_of_writing() -> None:
 TOML = '[mcp_servers.tenure]\ncommand = "tenure"\nargs = ["mcp"]\n'
 
 
-@pytest.mark.parametrize("text", ["", "model = 'x'", "model = 'x'\r\n\r\n[a]\r\nb = 1\r\n", "\ufeff# note\n[mcp_servers.other]\ncommand = 'o'\n"])
+@pytest.mark.parametrize(
+    "text", ["", "model = 'x'", "model = 'x'\r\n\r\n[a]\r\nb = 1\r\n", "\ufeff# note\n[mcp_servers.other]\ncommand = 'o'\n"]
+)
 def test_a_table_is_put_in_and_taken_out_byte_for_byte(text: str) -> None:
     new, made = put_table(text, TOML, name="c.toml")
     assert take_out(new, made) == text
