@@ -295,7 +295,12 @@ def _clean(text: str) -> str:
 def _shown_before(event: Event, spool: Spool | None) -> set[str]:
     """Ids of lessons that the session was shown and still has before it."""
     shown: set[str] = set()
-    for entry in spool.notes(event.host, event.session) if spool is not None else ():
+    try:
+        notes = spool.notes(event.host, event.session) if spool is not None else []
+    except OSError as exc:
+        _tell(exc)
+        return shown
+    for entry in notes:
         if entry.get("kind") == "reset":
             shown = set()
         elif entry.get("kind") == "shown":
