@@ -9,13 +9,9 @@ from __future__ import annotations
 
 import re
 
+from tenure.playbook.blocks import CLOSE as CLOSE
+from tenure.playbook.blocks import OPEN as OPEN
 from tenure.playbook.managed_block import BEGIN, END
-
-OPEN = "<tenure-context"
-"""Start of the opening tag; attributes and `>` follow."""
-
-CLOSE = "</tenure-context>"
-"""The closing tag."""
 
 AGENT_TOOLS = (
     "context", "report_outcome", "propose_lesson", "review_list", "submit_reflection", "submit_revision", "checkpoint", "recall",
