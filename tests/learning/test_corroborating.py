@@ -424,3 +424,40 @@ def test_a_revision_takes_over_nothing_that_a_stranger_said_in_the_source_case()
     found = revise_with(RuleModel(lambda prompt: json.dumps(said)), lesson, source=source, run=run_of("r1"))
     assert found.taint == "untrusted"
     assert revise_with(RuleModel(lambda prompt: json.dumps(said)), lesson, source=run_of("r0"), run=run_of("r1")).taint == "model"
+
+
+@pytest.mark.parametrize("how", ["forget", "revoke"])
+def test_a_lesson_whose_release_went_with_its_run_waits_and_can_be_released_again(book: Tenure, how: str) -> None:
+    lesson = held(book)
+    learn(book, SAME, run_of("r1", origin=Origin(principal="bob")))
+    learn(book, SAME, run_of("r2", origin=Origin(principal="cleo")))
+    if how == "forget":
+        book.forget(runs="r2")
+    else:
+        book.revoke_origin("cleo/api")
+    assert (status(book, lesson), waiting(book)) == ("held", [lesson])
+    with book.store.reading(book.scope) as look:
+        change = look.held_change(lesson)
+        assert change is not None
+        assert (change.state, change.rule, change.voices, change.batch) == ("open", "untrusted-source", ("r1",), "")
+    again = learn(book, SAME, run_of("r3", origin=Origin(principal="dora")))
+    assert (again.released, status(book, lesson)) == (1, "provisional")
+
+
+@pytest.mark.parametrize("lost", ["r1", "r2"])
+@pytest.mark.parametrize("how", ["forget", "revoke"])
+def test_a_lesson_whose_voices_are_too_few_is_held_again(book: Tenure, lost: str, how: str) -> None:
+    one = held(book)
+    for run, name in (("r1", "bob"), ("r2", "cleo")):
+        learn(book, SAME, run_of(run, origin=Origin(principal=name)))
+    assert status(book, one) == "provisional"
+    if how == "forget":
+        book.forget(runs=lost)
+    else:
+        book.revoke_origin({"r1": "bob/api", "r2": "cleo/api"}[lost])
+    assert status(book, one) == "held"
+    assert [change.id for change in book.held()] == [one]
+    learn(book, SAME, run_of("r3", origin=Origin(principal="dora")))
+    assert status(book, one) == "provisional"
+    with book.store.reading(book.scope) as reading:
+        assert reading.verify_ledger() == []

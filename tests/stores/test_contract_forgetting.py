@@ -16,7 +16,7 @@ from tenure.learning.forgetting import Forgetting, Wanted, forget, plan_forgetti
 from tenure.learning.history import rollback
 from tenure.learning.revoking import follow_rollback, lift, revoke_origin, revoked_origins
 from tenure.playbook.apply import added_keys, apply
-from tenure.playbook.delta import Add, Delta, Merge, Observe, Operation, Pin, Retire, Tally, Update
+from tenure.playbook.delta import Add, Decision, Delta, Merge, Observe, Operation, Pin, Retire, Tally, Update
 from tenure.playbook.lessons import Evidence
 from tenure.playbook.notation import dumps
 from tenure.playbook.revision import Revision
@@ -164,6 +164,44 @@ def test_a_forgotten_run_takes_what_rests_on_it_alone_and_leaves_what_others_bea
         assert tombstone.note == "forgot by run: 1 run, 1 lesson, 1 lesson weakened, 1 held change, 1 failed reply, 2 deltas"
         assert look.forgotten_at("r1") == AT
         assert look.forgotten_at("r2") == ""
+
+
+def test_a_review_of_which_only_the_decisions_are_left_stays_part_of_the_state(store: Store) -> None:
+    scope = fresh_scope()
+    fill(store, scope)
+    with store.writing(scope) as work:
+        rejected = (Decision(change="s-1", state="rejected"), Decision(change="h2", state="rejected"))
+        work.admit(Delta("010005", [Retire("s-1", "no")], author="person:x", cause="review", decisions=rejected))
+    do(store, scope, runs=("r1",))
+    with store.reading(scope) as look:
+        assert_sound(look)
+        assert "010005" in look.playbook().deltas
+
+
+def test_what_a_model_added_later_goes_with_the_run_too(store: Store) -> None:
+    scope = fresh_scope()
+    fill(store, scope)
+    added = (Add("s", "found later in r2", evidence=place("r2")), Tally("s-1", helpful=1))
+    with store.writing(scope) as work:
+        work.admit(Delta("010005", added, key="reflect:r2:1:known", cause="run", author="model:x", note="run r2"))
+    assert "found later in r2" in {lesson.text for lesson in do(store, scope, runs=("r2",)).lessons}
+    with store.reading(scope) as look:
+        assert_sound(look)
+        assert [entry for entry in look.ledger() if "r2" in f"{entry.delta.key} {entry.delta.note} {entry.delta.operations}"] == []
+
+
+@pytest.mark.parametrize("teller", ["r1", "m1"])
+def test_a_lesson_that_tells_two_runs_apart_goes_with_either(store: Store, teller: str) -> None:
+    scope = fresh_scope()
+    fill(store, scope)
+    both = (Evidence(run="m1", step=0, role="failure"), Evidence(run="r1", step=0, role="success"))
+    told = Add("strategies", "close the till first", applies_when='the task is like "book m1"', about="contrast:k", evidence=both)
+    with store.writing(scope) as work:
+        work.admit(Delta("010005", [told], key=f"learn:{teller}:2:known", cause="run", author="extractive"))
+    do(store, scope, runs=("m1",))
+    with store.reading(scope) as look:
+        assert_sound(look)
+        assert "close the till first" not in texts(look)
 
 
 def test_a_subject_is_named_nowhere_afterwards(store: Store) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenure import Add, Delta, Restore, Retire, Update
+import pytest
+
+from tenure import Add, Delta, Merge, Restore, Retire, Update
 from tenure.playbook.delta import Decision, Operation
 from tenure.playbook.statements import lesson_of, proposal_key, statement_key
 from tenure.ports import HeldChange, Store
@@ -79,3 +81,23 @@ def test_what_waits_stays_in_its_scope(store: Store) -> None:
     with store.reading(other) as look:
         assert not look.held_saying([statement_key(lesson_of(RULE)), proposal_key(Retire("s-1"))])
         assert (look.held_lessons(), look.held_change("h-1"), look.held_named(["h-1"])) == ([], None, {})
+
+
+def test_the_queue_is_told_oldest_first_whatever_the_ids(store: Store) -> None:
+    scope = fresh_scope()
+    with store.writing(scope) as work:
+        for one, at in (("a", "2026-01-03"), ("c", "2026-01-01"), ("b", "2026-01-02")):
+            work.hold(HeldChange(id=one, operation=RULE, reason="", author="x", at=at))
+    with store.reading(scope) as look:
+        assert [change.id for change in look.held()] == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize("gone", [Retire("s-1"), Merge(("s-1",), "s-2")])
+def test_a_queued_lesson_that_was_retired_or_merged_says_nothing_any_more(store: Store, gone: Operation) -> None:
+    scope = fresh_scope()
+    with store.writing(scope) as work:
+        work.admit(Delta("01A", [replace(RULE, id="s-1"), replace(OTHER, id="s-2")]))
+        work.hold(HeldChange(id="s-1", operation=replace(RULE, id="s-1"), reason="", author="x"))
+        work.admit(Delta("01B", [gone]))
+    with store.reading(scope) as look:
+        assert list(look.held_saying([statement_key(lesson_of(SAME))])) == []

@@ -6,12 +6,12 @@ normal forms agree (see `playbook.statements`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tenure.governance.admission import admit
-from tenure.playbook.delta import Add, Decision, Operation, Restore, Tally
+from tenure.playbook.delta import Add, Decision, Operation, Restore, Tally, Update
 from tenure.playbook.lessons import Evidence, Lesson, section_name, text_digest
 from tenure.playbook.origins import independent
 from tenure.playbook.records import group_key, root_of
@@ -207,3 +207,20 @@ def _held_with_text(reading: Reading, add: Add) -> Lesson | None:
 
 def _speaking(passed: Iterable[Operation]) -> Iterator[Add]:
     return (op for op in passed if isinstance(op, Add) and op.status != "held" and op.text.strip())
+
+
+def with_too_few_voices(reading: Reading, gone: Collection[str]) -> tuple[Update, ...]:
+    """Operations that hold lessons again which came into use by voices of which too few are left.
+
+    Args:
+        reading: the playbook as it is.
+        gone: ids of the runs that say nothing any more.
+    """
+    silent = {*gone, *reading.revoked_runs()}
+    found: list[Update] = []
+    for change in reading.held(state="corroborated"):
+        lesson = reading.lesson(change.id) if not silent.isdisjoint(change.voices) else None
+        left = (reading.run(one) for one in change.voices if one not in silent)
+        if lesson is not None and lesson.live and len(independent(one for one in left if one is not None)) < VOICES_NEEDED:
+            found.append(Update(lesson.id, status="held"))
+    return tuple(found)

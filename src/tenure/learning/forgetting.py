@@ -12,13 +12,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from tenure.errors import UserError
+from tenure.learning.corroborating import with_too_few_voices
 from tenure.learning.replay import forget_grades_by
 from tenure.learning.resting import Resting, find_resting, lessons_naming, names_origin
 from tenure.learning.revoking import SETTING as REVOCATIONS
 from tenure.learning.revoking import revocations_of, without_origins
+from tenure.learning.taking_back import reopen_held_again
 from tenure.learning.upkeep import renew_prompt
 from tenure.playbook.apply import added_keys
-from tenure.playbook.delta import DECISIONS, Add, Delta, Merge, Observe, Operation, Revoke
+from tenure.playbook.delta import DECISIONS, Add, Delta, Merge, Observe, Operation, Revoke, Update
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.removal import Gone, texts_of, without
 from tenure.playbook.run import Origin, Run
@@ -257,6 +259,7 @@ def forget(work: Writing, wanted: Wanted, *, ids: IdSource, at: datetime, author
     )
     if wanted.scope:
         return replace(told, version=work.empty(tombstone))
+    too_few = with_too_few_voices(work, plan.gone.runs)
     forget_grades_by(work, [*plan.gone.runs, *(run.id for run in plan.runs)])
     work.drop_runs(plan.gone.runs)
     for run in plan.runs:
@@ -266,12 +269,23 @@ def forget(work: Writing, wanted: Wanted, *, ids: IdSource, at: datetime, author
     work.drop_held(told.held)
     for change in plan.held:
         work.replace_held(change)
+    _hold_again(work, too_few, tombstone, ids=ids)
+    reopen_held_again(work, plan.gone.runs)
     for failed in told.failed:
         work.drop_failed_reply(failed)
     for name, value in plan.settings.items():
         work.set(name, value)
     _thin_cores(work, plan)
     return replace(told, version=version)
+
+
+def _hold_again(work: Writing, too_few: Sequence[Update], tombstone: Delta, *, ids: IdSource) -> None:
+    """Have lessons wait again that were brought into use by voices of which too few are left."""
+    standing = ((op, work.lesson(op.id)) for op in too_few)
+    held = [op for op, lesson in standing if lesson is not None and lesson.live]
+    if held:
+        note = "too few are left of those who had brought it into use"
+        work.admit(replace(tombstone, id=ids.next(work.newest_delta_id()), operations=tuple(held), note=note))
 
 
 def scrubbing_told(found: Scrubbed) -> str:

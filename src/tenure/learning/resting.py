@@ -109,7 +109,7 @@ def _alone(reading: Reading, gone: Gone, entries: Iterable[LedgerEntry], worthle
                 continue
             alike[section_name(op.section, op.kind or "strategy"), normalised(op.text)].add(made[place])
             rests = bool(op.evidence) and all(one.run in gone.runs for one in op.evidence)
-            if of_gone or rests or (op.origin in gone.origins and not op.evidence):
+            if of_gone or _compares(op, gone.runs) or rests or (op.origin in gone.origins and not op.evidence):
                 candidates.add(made[place])
         together += [keys for keys in alike.values() if len(keys) > 1]
     kept = _resting_on_others(reading, candidates, worthless)
@@ -124,6 +124,12 @@ def _alone(reading: Reading, gone: Gone, entries: Iterable[LedgerEntry], worthle
             # Others rest on the lesson, so that its text stays; of what was merged into it only theirs does.
             alone -= {key for key in members if key == root or is_held_by(reading, key, root)}
     return alone
+
+
+def _compares(add: Add, runs: Collection[str]) -> bool:
+    """Whether a lesson tells two runs apart of which one is among these: without either of them nobody could say it."""
+    compared = {place.run for place in add.evidence}
+    return (add.about or "").startswith("contrast:") and len(compared) == 2 and not compared.isdisjoint(runs)
 
 
 def _resting_on_others(reading: Reading, candidates: Collection[str], worthless: Collection[str]) -> set[str]:
@@ -144,6 +150,9 @@ def _resting_on_others(reading: Reading, candidates: Collection[str], worthless:
             if key not in candidates:
                 continue
             runs = {one.run for one in getattr(op, "evidence", ())} | ({learned_from} if isinstance(op, Add) and learned_from else set())
+            if isinstance(op, Add) and (learned_from in worthless or _compares(op, worthless)):
+                # Its words come of that run. Another one that it was compared with said none of them.
+                runs = set[str]()
             rewritten = isinstance(op, Update) and op.text is not None and entry.delta.author.startswith("person")
             if runs.difference(worthless) or rewritten:
                 found.add(key)

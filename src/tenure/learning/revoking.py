@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tenure.errors import UserError
+from tenure.learning.corroborating import with_too_few_voices
 from tenure.learning.history import undo
 from tenure.learning.replay import forget_grades_by
 from tenure.learning.resting import find_resting, names_origin
+from tenure.learning.taking_back import reopen_held_again
 from tenure.learning.upkeep import renew_prompt
-from tenure.playbook.delta import Delta, Observe, Operation, Restore, Revoke, Update
+from tenure.playbook.delta import Delta, Observe, Operation, Restore, Retire, Revoke, Update
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.part import close, fold_part
 from tenure.playbook.removal import Gone, touched, without
@@ -70,6 +72,8 @@ def plan_revocation(reading: Reading, asked: str, *, reason: str = "") -> Revoca
         version: less for version, entry in resting.entries.items() if (less := without(entry.delta, resting.gone)) is not entry.delta
     }
     operations = _as_if(reading, resting.entries, changed, reason=reason or f"its origin {asked} was revoked")
+    decided = {op.id for op in operations if isinstance(op, Retire) or (isinstance(op, Update) and op.status is not None)}
+    operations += tuple(op for op in with_too_few_voices(reading, runs) if op.id not in decided)
     counting = {one.id for one in reading.observations() if not one.revoked} if resting.gone.observations else set[str]()
     return Revocation(
         origin=asked,
@@ -100,6 +104,7 @@ def revoke_origin(work: Writing, asked: str, *, ids: IdSource, at: datetime, aut
     work.revoke_runs(plan.runs, revoked=True)
     for held in plan.held:
         work.decide(held, state="rejected", decided=f"{author} {at.isoformat()}: its origin {plan.origin} was revoked")
+    reopen_held_again(work, plan.runs)
     _log(work, {plan.origin: True}, version)
     renew_prompt(work, "an origin was revoked")
     return replace(plan, version=version)

@@ -110,6 +110,17 @@ def reopened(change: HeldChange) -> HeldChange:
     return replace(change, state="open", decided="", batch="", voices=())
 
 
+def reopen_held_again(work: Writing, gone: Collection[str]) -> None:
+    """Have lessons wait again that some runs had brought into use, now that these say nothing and the lessons are held once more."""
+    closed = {change.id: change for change in work.held(state="corroborated")}
+    again = [
+        replace(closed[one.id], voices=tuple(run for run in closed[one.id].voices if run not in gone))
+        for one in work.held_lessons()
+        if one.id in closed
+    ]
+    work.amend(*(replace(reopened(change), voices=change.voices) for change in again))
+
+
 def reopen_since(work: Writing, version: int, goal: Playbook) -> tuple[tuple[Decision, ...], tuple[HeldChange, ...]]:
     """What a rollback to a version means for decisions made since: as decisions of its delta, and as changes to be kept.
 

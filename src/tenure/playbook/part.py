@@ -46,14 +46,15 @@ def fold_part(deltas: Iterable[Delta], keys: Collection[str], *, observed: bool 
     """The records under some ids, as all deltas that concern them leave them.
 
     Args:
-        deltas: at least those that name or make one of the records, in the order in which they came.
+        deltas: at least those that name or make one of the records, in the order in which they came. One with decisions leaves
+            a trace whatever else it does.
         keys: closed under `related`: what an operation does to a record can depend on whether the others are there.
         observed: whether observations are wanted; then all deltas that hold any are needed.
     """
     book, effective = Playbook(), set[str]()
     for delta in deltas:
         kept = _concerning(delta, keys, observed=observed)
-        if not kept:
+        if not kept and not delta.decisions:
             continue
         change = fold_in(book, replace(delta, operations=kept))
         if change.effective:

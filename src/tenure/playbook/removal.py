@@ -53,10 +53,14 @@ class Gone:
 
 
 def run_of(delta: Delta) -> str:
-    """Id of the run that a delta was learned from; empty if from none."""
-    if delta.cause != "run" or not delta.key or not delta.key.startswith("learn:"):
-        return ""
-    return delta.key.removeprefix("learn:").rsplit(":", 2)[0]
+    """Id of the run that a delta was learned from, at once or when a model was asked later; empty if from none."""
+    return run_in_key(delta.key or "") if delta.cause == "run" else ""
+
+
+def run_in_key(key: str) -> str:
+    """Id of the run in the key of a delta that was learned from one; empty if it is no such key."""
+    first, _, rest = key.partition(":")
+    return rest.rsplit(":", 2)[0] if first in ("learn", "reflect") else ""
 
 
 def without(delta: Delta, gone: Gone) -> Delta:

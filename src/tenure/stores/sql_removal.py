@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, or_, select
 
+from tenure.playbook.removal import run_in_key
 from tenure.playbook.run import vote_of
 from tenure.ports import LedgerEntry
 from tenure.stores import rows
@@ -124,7 +125,7 @@ class SqlRemoval:
             self._named = []
             for version, payload in self._connection.execute(select(t.c.version, t.c.payload).where(self._mine(t))):
                 said = {one for one in _QUOTED.findall(payload) if len(one) != _DIGEST}
-                said.update([one[len("learn:") :].rsplit(":", 2)[0] for one in said if one.startswith("learn:")])
+                said.update([run for one in said if (run := run_in_key(one))])
                 self._named.append((version, frozenset(said)))
         return self._named
 

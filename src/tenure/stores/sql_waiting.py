@@ -36,8 +36,8 @@ class SqlWaiting:
     def held(self, *, state: str = "open") -> Sequence[HeldChange]:
         """Held changes in a state, oldest first."""
         t = rows.held
-        found = self._connection.execute(select(t.c.body).where(self._mine(t, state=state)).order_by(t.c.id)).scalars()
-        return [codec.held_from_json(body) for body in found]
+        found = self._connection.execute(select(t.c.body).where(self._mine(t, state=state))).scalars()
+        return sorted(map(codec.held_from_json, found), key=lambda change: (change.at, change.id))
 
     def held_change(self, change: str) -> HeldChange | None:
         """The held change of an id, whatever its state."""

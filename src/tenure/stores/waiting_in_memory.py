@@ -25,7 +25,8 @@ class WaitingInMemory:
 
     def held(self, *, state: str = "open") -> Sequence[HeldChange]:
         """Held changes in a state, oldest first."""
-        return [change for change in self._now.held.values() if change.state == state]
+        found = (change for change in self._now.held.values() if change.state == state)
+        return sorted(found, key=lambda change: (change.at, change.id))
 
     def held_change(self, change: str) -> HeldChange | None:
         """The held change of an id, whatever its state."""
@@ -45,7 +46,9 @@ class WaitingInMemory:
         if not wanted:
             return []
         found = {lesson.id for lesson in self.held_lessons() if statement_key(lesson) in wanted}
-        return sorted(found | {change.id for change in self.held() if proposal_key(change.operation) in wanted})
+        # What a lesson says is asked of the lesson, whatever became of its place in the queue.
+        queued = (change for change in self.held() if self._now.playbook.record(change.id) is None)
+        return sorted(found | {change.id for change in queued if proposal_key(change.operation) in wanted})
 
     def check_ledger(self, *, tell: Callable[[int], None] | None = None) -> LedgerCheck:
         """Whether the hash chain is whole: recomputed from the deltas, though in memory only code can alter them."""
