@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import EmptyResult, PingRequest
 
 from tenure import Add, Tenure
 from tenure.serving.agent_tools import AgentTools
@@ -203,3 +206,26 @@ def test_memory_tools_are_there_where_a_memory_is(book: Tenure) -> None:
 
     run_async(act())
     assert len(memory.entries) == 1
+
+
+def test_pings_are_answered_while_tools_work(book: Tenure, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = AgentTools(book)
+    may_end = threading.Event()
+    slow = tools.context
+
+    def context(task: str, budget: int | None = None) -> Any:
+        assert may_end.wait(60)
+        return slow(task, budget)
+
+    monkeypatch.setattr(tools, "context", context)
+
+    async def act() -> None:
+        async with Client(build_server(tools), mode="legacy") as client:
+            calls = [asyncio.ensure_future(client.call_tool("context", {"task": f"task {number}"})) for number in range(20)]
+            await asyncio.sleep(0)
+            await asyncio.wait_for(client.session.send_request(PingRequest(), EmptyResult), 30)
+            assert not any(call.done() for call in calls)
+            may_end.set()
+            assert not any(answer.is_error for answer in await asyncio.gather(*calls))
+
+    run_async(act())

@@ -109,19 +109,6 @@ def test_a_message_that_is_too_long_is_answered_and_not_read(start: Start, id_fi
     assert child.ask(3, "ping")["result"] == {}
 
 
-def test_pings_are_answered_while_tools_work(start: Start) -> None:
-    child = start()
-    child.greet()
-    for number in range(10, 30):
-        child.send(
-            {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "context", "arguments": {"task": f"t {number}"}}}
-        )
-    child.send({"jsonrpc": "2.0", "id": 99, "method": "ping", "params": {}})
-    order = [child.receive()["id"] for _ in range(21)]
-    assert sorted(order) == [*range(10, 30), 99]
-    assert order.index(99) < 10
-
-
 @pytest.mark.parametrize("how", ["end of input", signal.SIGTERM, signal.SIGINT])
 def test_the_end_is_quick_and_finishes_what_is_under_way(start: Start, tmp_path: Path, how: Any) -> None:
     child = start()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
+import threading
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -71,12 +73,27 @@ def _serve(book: Tenure, wire: Any, *, read_only: bool, sampling: bool) -> None:
         from tenure.serving.agent_tools import AgentTools
         from tenure.serving.mcp import build_server
 
+        threading.Thread(target=_warm_up, args=(book,), name="tenure-mcp-warm-up", daemon=True).start()
         tools = AgentTools(book, writes=not read_only, model_thinks=named)
         return build_server(tools, reported=_reporter(background, named, sampling) if background is not None else None)
 
     serve(make, wire, ended=background.end if background is not None else lambda: None)
     if background is not None:
         background.settled(0.5)
+
+
+def _warm_up(book: Tenure) -> None:
+    """Load what the first call would wait for, while the host makes up its mind: up to a second or two of a processor."""
+    from tenure.errors import TenureError
+    from tenure.governance.redaction import redact
+    from tenure.opening import open_counter
+
+    redact("a text without anything to take out")
+    with contextlib.suppress(TenureError):  # the first call says what is wrong
+        open_counter(book.settings())("a text")
+        _ = book.learner
+        with book.store.reading(book.scope) as reading:
+            reading.search("a text", limit=1)
 
 
 def _reporter(background: Any, named: bool, sampling: bool) -> Any:
