@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Protocol, runtime_checkable
 
+from tenure.memory_tree.keeping import MemoryReading, MemoryWriting
 from tenure.passages import Found as Found
 from tenure.passages import Passage as Passage
 from tenure.passages import PassageHit as PassageHit
@@ -253,7 +254,7 @@ class CaseHit:
     identifiers: tuple[str, ...] = ()
 
 
-class Reading(Figures, Protocol):
+class Reading(Figures, MemoryReading, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property
@@ -425,7 +426,7 @@ class Reading(Figures, Protocol):
         ...
 
 
-class Writing(Reading, Protocol):
+class Writing(Reading, MemoryWriting, Protocol):
     """A transaction on one scope. Nothing is kept unless it ends without an error."""
 
     def admit(self, delta: Delta) -> Admitted:

@@ -29,7 +29,7 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
         before = dict(look.sizes())
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    for gone in ("sizes", "observations", "aggregates", "sums"):
+    for gone in ("sizes", "observations", "aggregates", "sums", "memory_entries", "memory_nodes", "memory_files", "memory_words"):
         connection.execute(f"DROP TABLE {gone}")
     connection.executescript(OLD_TEXTS + "DROP INDEX ix_lessons_support; UPDATE alembic_version SET version_num = '0002';")
     connection.close()
@@ -48,6 +48,10 @@ OLD_WORDS = """
 DROP TABLE observations;
 DROP TABLE aggregates;
 DROP TABLE sums;
+DROP TABLE memory_entries;
+DROP TABLE memory_nodes;
+DROP TABLE memory_files;
+DROP TABLE memory_words;
 DROP TABLE lessons_words;
 DROP TABLE runs_words;
 CREATE VIRTUAL TABLE lessons_words USING fts5(wall, said, asked, tokenize='porter unicode61');

@@ -13,6 +13,7 @@ from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.ports import FailedReply, HeldChange, LedgerEntry, VectorKind
 from tenure.stores.growth import finished
+from tenure.stores.memory_in_memory import MemoryContents
 from tenure.stores.vectors import lesson_text, run_text, text_hash
 
 
@@ -70,6 +71,7 @@ class Contents:
     failed: Mapping[str, FailedReply] = field(default_factory=dict[str, FailedReply])
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     cores: Mapping[int, Core] = field(default_factory=dict[int, Core])
+    memory: MemoryContents = field(default_factory=MemoryContents)
 
     def embedded_text(self, kind: VectorKind, one: str) -> str | None:
         """What of a live lesson or a kept run is embedded; none if it is not there."""

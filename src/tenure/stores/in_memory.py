@@ -42,6 +42,7 @@ from tenure.stores.codec import with_core
 from tenure.stores.contents import Contents, Kept, Vector, VectorKey
 from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.growth import grown, tools_called
+from tenure.stores.memory_in_memory import MemoryContents, MemoryInMemory, MemoryKeptInMemory
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
 from tenure.stores.scopes import check_scope, parents
 from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
@@ -59,7 +60,7 @@ _PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
 _NOTHING = Contents()
 
 
-class InMemoryReading(FiguresInMemory):
+class InMemoryReading(FiguresInMemory, MemoryInMemory):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
     def __init__(self, scope: str, everything: HashTrieMap[str, Contents]) -> None:
@@ -75,6 +76,10 @@ class InMemoryReading(FiguresInMemory):
     @property
     def _book(self) -> Playbook:
         return self._now.playbook
+
+    @property
+    def _memory(self) -> MemoryContents:
+        return self._now.memory
 
     @property
     def _books_above(self) -> list[tuple[str, Playbook]]:
@@ -351,13 +356,16 @@ class InMemoryReading(FiguresInMemory):
         }
 
 
-class InMemoryWriting(InMemoryReading):
+class InMemoryWriting(MemoryKeptInMemory, InMemoryReading):
     """A transaction on one scope (see `ports.Writing`)."""
 
     @property
     def contents(self) -> Contents:
         """What the scope holds when the transaction ends here."""
         return self._now
+
+    def _keep_memory(self, memory: MemoryContents) -> None:
+        self._now = replace(self._now, memory=memory)
 
     def admit(self, delta: Delta) -> Admitted:
         """Put a delta into the scope's playbook and ledger."""

@@ -26,6 +26,7 @@ from tenure.stores.dialect import Dialect, Searchable
 from tenure.stores.prepared import fetch, fetch_among
 from tenure.stores.scopes import parents, tenant
 from tenure.stores.sql_figures import SqlFigures
+from tenure.stores.sql_memory import SqlMemory
 from tenure.stores.weighing import Weighed
 
 LIVE = ("provisional", "active")
@@ -39,7 +40,7 @@ def portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
 
 
-class SqlReading(SqlFigures):
+class SqlReading(SqlFigures, SqlMemory):
     """Reads one scope over an open connection (see `ports.Reading`)."""
 
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:

@@ -26,6 +26,7 @@ from tenure.stores import codec, rows, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.prepared import change, fetch, fetch_among, put
+from tenure.stores.sql_memory import SqlMemoryKeeping
 from tenure.stores.sql_reading import LIVE, SqlReading, portions
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
@@ -77,7 +78,7 @@ def _head() -> Any:
 _HEAD = _head()
 
 
-class SqlWriting(SqlReading):
+class SqlWriting(SqlMemoryKeeping, SqlReading):
     """A transaction on one scope (see `ports.Writing`).
 
     What a delta needs is fetched in portions before it is folded in, and what it changes is written a
