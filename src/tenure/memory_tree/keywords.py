@@ -49,6 +49,7 @@ _COMMON = frozenset(
 """Words that are said in most conversations and name none. Stop words of questions are left out besides."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\b[DM]r\.)(?<!\bM[rs]s\.)(?<!\bMs\.)(?<!\bSt\.)\s+|[。！？\n]+")
+_REDACTED = re.compile(r"\[redacted:[^\]\n]{1,40}\]")
 _CAPITAL = re.compile(r"[A-Z][^\W_]*")
 
 
@@ -85,7 +86,7 @@ def keywords(said: Sequence[str], answered: Sequence[str] = (), *, most: int = 4
     """
     seen: dict[str, _Seen] = {}
     for turn, text in enumerate(said):
-        for sentence in _SENTENCE_END.split(text):
+        for sentence in _SENTENCE_END.split(_REDACTED.sub(" ", text)):
             if sentence.strip():
                 _read(sentence[:READ], turn, seen)
     if not seen:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from tenure.errors import TenureError, UserError
-from tenure.serving.cli import bench, context, demo, exchange, history, learning, playbook, review, revise, settings, vectors
+from tenure.serving.cli import bench, context, demo, exchange, history, learning, memory, playbook, review, revise, settings, vectors
 from tenure.serving.cli.output import Terminal
 from tenure.serving.cli.request import FAILED, INTERRUPTED, MISUSED, OK, Request
 from tenure.serving.cli.verbs import Colour, Db, Json, Scope, VerbGroup, overlaid
@@ -24,6 +24,7 @@ from tenure.version import VERSION
 GROUPS = {
     "Learn": ("demo", "learn", "context"),
     "Look": ("status", "show", "log", "diff", "blame"),
+    "Remember": ("memory",),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback"),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
@@ -147,7 +148,7 @@ def root(
     return OK
 
 
-for verbs in (demo, learning, context, playbook, exchange, history, review, revise, settings, vectors, bench):
+for verbs in (demo, learning, context, playbook, exchange, history, review, revise, settings, vectors, memory, bench):
     verbs.register(app)
 
 
