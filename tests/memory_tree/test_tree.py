@@ -42,6 +42,7 @@ def test_every_entry_is_in_one_day_one_week_and_one_month(entries: list[Entry]) 
 def test_caps_hold(entries: list[Entry]) -> None:
     nodes, root = build(entries, caps=SMALL)
     assert estimate_tokens(root) <= SMALL.root_tokens
+    assert len(root.split("\n")) <= SMALL.root_lines
     for node in nodes.values():
         assert estimate_tokens(node.text) <= (SMALL.copy_tokens if node.form == "verbatim" else SMALL.node_tokens)
 
@@ -106,6 +107,7 @@ def test_a_clock_that_was_set_back_leaves_every_entry_at_its_own_time() -> None:
 def test_the_root_of_ten_years_is_within_its_cap_and_says_that_there_is_more() -> None:
     nodes, root = build(history(3_650), today="2026-11-30")
     assert 2_000 < estimate_tokens(root) <= 3_000
+    assert 60 < len(root.splitlines()) <= 100
     assert "more named topics" in root
     assert [heading in root for heading in ("### Years", "### Months", "### 2026-11")] == [True] * 3
     named = {topic.name for node in nodes.values() if node.period.kind == "month" for topic in node.topics}

@@ -121,6 +121,12 @@ def _memory_tree(asked: Asked) -> dict[str, Any]:
     return run_memory_tree(asked.data, asked.questions, embedder=embedder, seed=asked.seed, tell=asked.tell)
 
 
+def _memory_scale(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.memory_scale import ENTRIES, run_memory_scale
+
+    return run_memory_scale(asked.sizes[-1] if asked.sizes else ENTRIES, seed=asked.seed, tell=asked.tell)
+
+
 def _drift(asked: Asked) -> dict[str, Any]:
     from tenure.errors import UserError
     from tenure.evaluation.drift import run_drift
@@ -327,6 +333,27 @@ BENCHES: Mapping[str, Bench] = {
             },
             run=_memory_tree,
             takes_folder=True,
+        ),
+        Bench(
+            name="memory-scale",
+            measures="what a memory of ten years and a million entries costs on disk, beside one of a month",
+            needs_data=False,
+            figures={
+                "entries": "raw entries in ten years",
+                "append_ms_month": "one entry written down through all of the engine, processor time, with a month in the database",
+                "append_ms_decade": "the same with ten years in it",
+                "append_growth": "the second as a multiple of the first",
+                "append_wall_ms": "both by the clock, with the disk's part",
+                "compact_ms": "building what one entry changed in ten years, processor time",
+                "rebuild_s": "building the whole tree of ten years from raw, processor time",
+                "root_ms": "making the root of ten years, processor time",
+                "root_tokens": "tokens of that root",
+                "peak_mb": "most memory that the process took",
+                "fill_s": "filling the database, processor time",
+                "file_mb": "the database on disk",
+                "nodes": "days, weeks and months of ten years",
+            },
+            run=_memory_scale,
         ),
         Bench(
             name="recall-memaware",

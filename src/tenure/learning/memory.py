@@ -6,6 +6,7 @@ The nodes follow from the entries: compacting builds what entries arrived in, an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -183,15 +184,15 @@ class Memory:
         with self._store.writing(self._scope) as work:
             today = self._today(work)
             periods = list(touched(work.memory_days())) if all else self._due(work, today)
-            built = [node for period in periods if (node := _build(work, period, today)) is not None]
+            built, counted = list[str](), Counter[str]()
+            for period in periods:
+                # One node at a time: the tree of ten years is larger than what it is built with.
+                node = _build(work, period, today)
+                if node is not None:
+                    built.append(node.period.key)
+                    counted.update((node.state, node.form))
             work.put_memory_file(BUILT, "", today)
-        fixed = sum(node.state == "fixed" for node in built)
-        return Compacted(
-            built=tuple(node.period.key for node in built),
-            fixed=fixed,
-            tentative=len(built) - fixed,
-            summaries=sum(node.form == "summary" for node in built),
-        )
+        return Compacted(built=tuple(built), fixed=counted["fixed"], tentative=counted["tentative"], summaries=counted["summary"])
 
     def _due(self, work: Writing, today: str) -> list[Period]:
         stale = list(work.stale_periods())

@@ -23,8 +23,8 @@ from tenure.ranking import estimate_tokens
 State = Literal["tentative", "fixed"]
 Form = Literal["verbatim", "summary"]
 
-SESSION_WORDS, DAY_WORDS = 20, 240
-"""Keywords of a session in its day's node, and of a day in nodes above it, at most."""
+SESSION_WORDS, DAY_WORDS, MONTH_WORDS = 20, 240, 160
+"""Keywords of a session in its day's node, of a day in its week's, and of a day in its month's, at most."""
 
 SESSION_TOKENS = 12
 """Tokens of keywords for each session of a day, on average: those that state more have more of them.
@@ -52,7 +52,7 @@ class Caps:
         day_lines, week_lines, month_lines: from so many lines of raw text a node is a summary.
         node_tokens: of a summary.
         copy_tokens: of a copy; what is longer becomes a summary however few its lines are.
-        root_tokens: of the root.
+        root_tokens, root_lines: of the root.
     """
 
     day_lines: int = 200
@@ -61,14 +61,15 @@ class Caps:
     node_tokens: int = 1_500
     copy_tokens: int = 6_000
     root_tokens: int = 3_000
+    root_lines: int = 100
 
     def __post_init__(self) -> None:
         for name in ("day_lines", "week_lines", "month_lines"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}. It is a number of lines from 1.")
-        for name, least in (("node_tokens", 200), ("copy_tokens", 200), ("root_tokens", 400)):
+        for name, least in (("node_tokens", 200), ("copy_tokens", 200), ("root_tokens", 400), ("root_lines", 20)):
             if getattr(self, name) < least:
-                raise UserError(f"{name} is {getattr(self, name)}. Below {least} tokens nothing can be said.")
+                raise UserError(f"{name} is {getattr(self, name)}. Below {least} nothing can be said.")
 
     def lines(self, kind: Kind) -> int:
         """From how many lines a node of a kind is a summary."""
@@ -177,7 +178,9 @@ def build_month(month: Period, weeks: Sequence[Node], days: Sequence[Node] = (),
         caps: how long it may be.
     """
     own = frozenset(month.days)
-    lines = tuple(line for week in _sorted(weeks) for line in week.lines if line.where in own)
+    lines = tuple(
+        Line(line.where, line.words[:MONTH_WORDS], line.entries) for week in _sorted(weeks) for line in week.lines if line.where in own
+    )
     return _above(month, [one for one in days if one.period.key in own], lines, today, caps or Caps(), weeks=weeks)
 
 

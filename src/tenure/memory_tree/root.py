@@ -28,6 +28,9 @@ RECURRING, RECURRING_DAYS, RECURRING_SHARE = 6, 4, 0.05
 LEAST_LINE = 8
 """Keywords for which a line of the history must have room, else it stands for more days."""
 
+STEPS = ((0.35, 0.5, "months"), (0.5, 0.7, "weeks"), (0.9, 1.0, "days"))
+"""How far each step of refinement of the history may go: share of its tokens and of its lines, and into what it cuts."""
+
 _ACTIVE = ("project",)
 _PATTERNS = ("user", "feedback")
 
@@ -58,16 +61,20 @@ def build_root(months: Sequence[Node], *, today: str, zone: str = "UTC", caps: C
     topics = merge_topics(topic for month in months for topic in month.topics)
     entries = sum(line.entries for line in days.values())
     head = [f"# Memory: {min(days)} to {max(days)}, {entries:,} entries, days in {zone}"]
-    given, left_out = _given(topics, today, int(caps.root_tokens * TOPICS_SHARE))
+    given, left_out = _given(topics, today, int(caps.root_tokens * TOPICS_SHARE), int(caps.root_lines * TOPICS_SHARE))
     foot = (
         f"More is in the tree than here{f', such as {left_out:,} more named topics' if left_out else ''}: "
         "open a day (2026-03-15), a week (2026-W11) or a month (2026-03), or recall by words."
     )
     spent = estimate_tokens("\n".join([*head, *given, foot])) + 12
-    coming_back = _coming_back(topics, today, min(int(caps.root_tokens * RECURRING_SHARE), caps.root_tokens - spent - 200))
+    rows = caps.root_lines - len(head) - len(given) - 1
+    history_rows = _rows(_stretches(tuple(sorted(days)), caps.root_tokens - spent, rows)) + 1
+    coming_back = _coming_back(
+        topics, today, min(int(caps.root_tokens * RECURRING_SHARE), caps.root_tokens - spent - 200), rows - history_rows - 1
+    )
     left = caps.root_tokens - spent - estimate_tokens("\n".join(coming_back)) - 2
     while True:
-        text = "\n".join([*head, *given, *coming_back, *_history(days, today, left), foot])
+        text = "\n".join([*head, *given, *coming_back, *_history(days, today, left, rows - len(coming_back)), foot])
         over = estimate_tokens(text) - caps.root_tokens
         if over <= 0 or left <= 0:
             return text
@@ -75,7 +82,7 @@ def build_root(months: Sequence[Node], *, today: str, zone: str = "UTC", caps: C
         left -= over
 
 
-def _given(topics: Sequence[Topic], today: str, budget: int) -> tuple[list[str], int]:
+def _given(topics: Sequence[Topic], today: str, budget: int, rows: int) -> tuple[list[str], int]:
     """Lines of what writers named, newest first, by heading; and how many had no room."""
     groups: dict[str, list[Topic]] = {"Active": [], "Patterns": [], "Topics": []}
     for topic in topics:
@@ -90,7 +97,7 @@ def _given(topics: Sequence[Topic], today: str, budget: int) -> tuple[list[str],
             where = f"knowledge/{topic.name}" if topic.type in _PATTERNS else ""
             line = topic_line(topic, today, where=where)
             cost = estimate_tokens(f"{line}\n")
-            if cost <= share - 8:
+            if cost <= share - 8 and len(lines) + len(shown) + 1 < rows:
                 share -= cost
                 left -= cost
                 shown.append(line)
@@ -102,9 +109,9 @@ def _given(topics: Sequence[Topic], today: str, budget: int) -> tuple[list[str],
     return lines, left_out
 
 
-def _coming_back(topics: Sequence[Topic], today: str, budget: int) -> list[str]:
+def _coming_back(topics: Sequence[Topic], today: str, budget: int, rows: int) -> list[str]:
     lines, left = list[str](), budget - 8
-    for topic in recurring(topics, least_days=RECURRING_DAYS, most=RECURRING):
+    for topic in recurring(topics, least_days=RECURRING_DAYS, most=max(0, min(RECURRING, rows))):
         line = topic_line(topic, today)
         cost = estimate_tokens(f"{line}\n")
         if cost <= left:
@@ -113,8 +120,8 @@ def _coming_back(topics: Sequence[Topic], today: str, budget: int) -> list[str]:
     return ["## Coming back", *lines] if lines else []
 
 
-def _history(days: Mapping[str, Line], today: str, budget: int) -> list[str]:
-    stretches = _stretches(tuple(sorted(days)), budget)
+def _history(days: Mapping[str, Line], today: str, budget: int, rows: int) -> list[str]:
+    stretches = _stretches(tuple(sorted(days)), budget, rows)
     head, left = "## History (log)", budget - 8
     headings = dict.fromkeys(one.heading for one in stretches)
     shown_headings = {heading: f"### {heading}{f' ({age(_last(stretches, heading), today)})'}" for heading in headings}
@@ -148,21 +155,38 @@ def _last(stretches: Sequence[_Stretch], heading: str) -> str:
     return max(one.days[-1] for one in stretches if one.heading == heading)
 
 
-def _stretches(days: Sequence[str], budget: int) -> list[_Stretch]:
-    """How the history is cut up: days of late, then weeks, months and years, as fine as there is room for, oldest first."""
+def _rows(stretches: Sequence[_Stretch]) -> int:
+    return len(stretches) + len({one.heading for one in stretches})
+
+
+def _stretches(days: Sequence[str], budget: int, rows: int) -> list[_Stretch]:
+    """How the history is cut up: days of late, then weeks, months and years, as fine as there is room for, oldest first.
+
+    Args:
+        days: that have entries, in order.
+        budget: tokens of the history.
+        rows: lines of it, headings among them.
+    """
     months = sorted({day[:7] for day in days})
     cost = LEAST_LINE * word_cost("theatre") + 8
     coarse = {month: month[:4] for month in months}  # each month on the line of its year
-    spent = len(set(coarse.values())) * cost
+    years = len(set(coarse.values()))
+    spent = years * cost
     # Each step takes what is left to it only: the latest months first, so that what is near is fine.
-    for share, finer in ((0.45, "months"), (0.65, "weeks"), (0.9, "days")):
+    for share, of_rows, finer in STEPS:
         for month in reversed(months):
             own = [day for day in days if day[:7] == month]
             more = {"months": 1, "weeks": len(set(map(week_of, own))), "days": len(own)}[finer] * cost
-            if spent + more > budget * share:
+            before, coarse[month] = coarse[month], finer
+            if spent + more > budget * share or _rows(_cut(days, coarse)) > rows * of_rows:
+                coarse[month] = before
                 break
             spent += more
-            coarse[month] = finer
+    return _cut(days, coarse)
+
+
+def _cut(days: Sequence[str], coarse: Mapping[str, str]) -> list[_Stretch]:
+    """The stretches that days make when each month is as coarse as it is said to be: `days`, `weeks`, `months`, or its year."""
     found: dict[tuple[str, str], list[str]] = {}
     for day in days:
         level, month = coarse[day[:7]], day[:7]
