@@ -28,7 +28,7 @@ RECURRING, RECURRING_DAYS, RECURRING_SHARE = 6, 4, 0.05
 LEAST_LINE = 8
 """Keywords for which a line of the history must have room, else it stands for more days."""
 
-STEPS = ((0.35, 0.5, "months"), (0.5, 0.7, "weeks"), (0.9, 1.0, "days"))
+STEPS = ((0.3, 0.45, "months"), (0.42, 0.6, "weeks"), (1.0, 1.0, "days"))
 """How far each step of refinement of the history may go: share of its tokens and of its lines, and into what it cuts."""
 
 _ACTIVE = ("project",)
@@ -68,7 +68,7 @@ def build_root(months: Sequence[Node], *, today: str, zone: str = "UTC", caps: C
     )
     spent = estimate_tokens("\n".join([*head, *given, foot])) + 12
     rows = caps.root_lines - len(head) - len(given) - 1
-    history_rows = _rows(_stretches(tuple(sorted(days)), caps.root_tokens - spent, rows)) + 1
+    history_rows = _rows(_stretches(tuple(sorted(days)), caps.root_tokens - spent, rows - 1)) + 1
     coming_back = _coming_back(
         topics, today, min(int(caps.root_tokens * RECURRING_SHARE), caps.root_tokens - spent - 200), rows - history_rows - 1
     )
@@ -121,7 +121,7 @@ def _coming_back(topics: Sequence[Topic], today: str, budget: int, rows: int) ->
 
 
 def _history(days: Mapping[str, Line], today: str, budget: int, rows: int) -> list[str]:
-    stretches = _stretches(tuple(sorted(days)), budget, rows)
+    stretches = _stretches(tuple(sorted(days)), budget, rows - 1)
     head, left = "## History (log)", budget - 8
     headings = dict.fromkeys(one.heading for one in stretches)
     shown_headings = {heading: f"### {heading}{f' ({age(_last(stretches, heading), today)})'}" for heading in headings}
