@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
     group = add_group(
         app,
         "memory",
-        "Long-term memory: a raw log, and days, weeks, months and a root above it.",
+        "Long-term memory: a raw log, and a tree of days up to a root.",
         "tenure memory log 'We ship on Fridays.' --type feedback --topic releases",
         "tenure memory start",
         "tenure memory recall 'when do we ship'",
@@ -51,7 +51,10 @@ def log(
     done: Annotated[bool, typer.Option("--done", help="Of a project: its topic is finished.")] = False,
     event: Event = "",
 ) -> int:
-    """Write an entry down. The next recall finds it. Secrets are taken out first."""
+    """Write an entry down; the next recall finds it.
+
+    Secrets are taken out first. The type is what you set, whoever speaks.
+    """
     said = read_text("-", request.terminal, what="a text") if text == "-" else text
     with request.writing() as book:
         kept = book.memory.log(said, type=type, topic=topic, session=session, role=role, done=done, event=event)
@@ -68,7 +71,7 @@ def compact(
     request: Request,
     all: Annotated[bool, typer.Option("--all", help="Build the whole tree again from the raw log.")] = False,
 ) -> int:
-    """Build the days, weeks and months in which entries arrived, and those that ended."""
+    """Build the nodes in which entries arrived, and those that ended."""
     with request.writing() as book:
         done = book.memory.compact(all=all)
     if request.as_json:
@@ -128,7 +131,10 @@ def recall(
     text: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for, in any words.", show_default=False)],
     budget: Annotated[int, typer.Option("--budget", metavar="N", min=50, help="Tokens of what is found in all.")] = 3_000,
 ) -> int:
-    """Find what the memory holds for a question: topics, days, and pieces of the raw log, each with its age."""
+    """Find what the memory holds for a question.
+
+    Topics first, then pieces of the raw log, each with its age and where it stands.
+    """
     with request.reading() as book:
         found = book.memory.recall(text, budget=budget)
     if request.as_json:
@@ -149,7 +155,10 @@ def write(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The text; - reads standard input.")] = "-",
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="Of a text of knowledge or a plan.")] = "",
 ) -> int:
-    """Write a text of a layer in place of the one before. Texts that are always loaded have a cap on their lines."""
+    """Write a text of a layer in place of the one before.
+
+    Texts that are always loaded have a cap: scratchpad 150 lines, working 100, queue 50.
+    """
     text = read_text(file, request.terminal, what="a text")
     with request.writing() as book:
         book.memory.write(layer, text, name=name)
@@ -161,7 +170,10 @@ def write(
 
 
 def start(request: Request) -> int:
-    """Bring the tree up to date and print what an agent loads when a session begins."""
+    """Print what an agent loads when a session begins.
+
+    The tree is brought up to date first.
+    """
     with request.writing() as book:
         loaded = book.memory.start()
     if request.as_json:
@@ -208,7 +220,10 @@ def flush(
     session: Session = "",
     event: Event = "",
 ) -> int:
-    """Write down what would be lost when the host compacts, and bring the tree up to date."""
+    """Write down what would be lost when the host compacts.
+
+    The tree is brought up to date too.
+    """
     said = read_text("-", request.terminal, what="a text") if text == "-" else text
     with request.writing() as book:
         done = book.memory.flush(said, session=session, event=event)
