@@ -40,13 +40,13 @@ class LedgerCheck:
     Attributes:
         entries: deltas that were looked at.
         writers: how many links each writer's chain has, and the digest of the last, by writer.
-        forgotten: texts that are not kept any more; the chain holds without them.
+        rewritten: deltas that were written anew because something in them was forgotten; tombstones vouch for them.
         broken: the first break of each writer, and of what belongs to none; by version.
     """
 
     entries: int
     writers: Mapping[str, tuple[int, str]]
-    forgotten: int = 0
+    rewritten: int = 0
     broken: tuple[Broken, ...] = ()
 
     @property
@@ -117,7 +117,7 @@ class Walk:
         self._missing: list[int] = []
         self._version = 0
         self._entries = 0
-        self._forgotten = 0
+        self._rewritten = 0
 
     def see(self, row: Row, texts: Iterable[TextRow]) -> None:
         """Look at the next delta, with the texts that stand beside it."""
@@ -160,7 +160,7 @@ class Walk:
         if alone and not self._broken:
             self._broken[""] = Broken(version=alone[0], delta="", writer="", problem="texts stand there without a delta: they were put in")
         broken = sorted(self._broken.values(), key=lambda one: (one.version, one.writer))
-        return LedgerCheck(entries=self._entries, writers=dict(self._last), forgotten=self._forgotten, broken=tuple(broken))
+        return LedgerCheck(entries=self._entries, writers=dict(self._last), rewritten=self._rewritten, broken=tuple(broken))
 
     def _note(self, row: Row, problem: str) -> None:
         if row.writer not in self._broken:
@@ -175,8 +175,10 @@ class Walk:
         if row.previous != last:
             return "it does not follow from the link before it: one of the two was changed, put in or moved"
         anew = self._amended.get(row.writer, {}).get(row.seq)
-        if row.digest != chain(row.previous, row.payload) and anew != payload_digest(row.payload):
-            return "the delta or its digest was changed"
+        if row.digest != chain(row.previous, row.payload):
+            if anew != payload_digest(row.payload):
+                return "the delta or its digest was changed"
+            self._rewritten += 1
         return ""
 
     def _content_problem(self, row: Row, texts: Iterable[TextRow]) -> str:
@@ -198,7 +200,9 @@ class Walk:
                 return "a text stands beside it that the delta does not hold"
             if digest_of(one.salt, one.text) != one.digest:
                 return f"its {field} was changed, or the salt beside it: the chain holds another digest"
-        self._forgotten += len(wanted)
+        if wanted:
+            # What is forgotten is written anew without the text, and a tombstone vouches for that.
+            return f"its {next(iter(wanted.values()))} was taken out, and no tombstone says that it was forgotten"
         return ""
 
     def _head_problem(self, writer: str) -> tuple[str, int, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -125,6 +126,25 @@ def _aggregates_of(reading: Reading, op: Observe | Revoke) -> set[str]:
         return {aggregate_id(*place_of(op.section, op.name))}
     held = filter(None, map(reading.observed, op.ids))
     return {aggregate_id(one.section, one.name) for one in held}
+
+
+def unlike_ledger(reading: Reading, *, tell: Callable[[int], None] | None = None) -> tuple[str, ...]:
+    """Ids of lessons that do not read as the ledger says, sorted: nobody can have changed them but in the database itself.
+
+    Args:
+        reading: the scope. Cost follows its ledger.
+        tell: called now and then with the number of deltas read.
+    """
+    book, after = Playbook(), 0
+    while entries := reading.ledger(after=after, limit=1_000):
+        for entry in entries:
+            book = apply(book, entry.delta).playbook
+        after = entries[-1].version
+        if tell is not None:
+            tell(after)
+    told = {lesson.id: lesson for lesson in book.every_lesson}
+    stored = {lesson.id: lesson for lesson in reading.lessons(live=False)}
+    return tuple(sorted(one for one in {*told, *stored} if told.get(one) != stored.get(one)))
 
 
 def compare(before: Playbook, after: Playbook) -> tuple[Difference, ...]:

@@ -40,6 +40,15 @@ def test_the_first_break_is_named_and_the_exit_code_says_so(cli: Cli, playbook: 
     assert cli("doctor").code == 1
 
 
+def test_a_lesson_changed_in_the_database_itself_is_found_out(cli: Cli, playbook: None) -> None:
+    assert "Its lessons read as it says." in cli("ledger", "verify").err
+    tampered("UPDATE lessons SET body = replace(body, 'before summing', 'after summing') WHERE id = 'inv-00001'")
+    found = cli("ledger", "verify", "--json")
+    assert (found.code, found.json["ok"], found.json["unlike_lessons"]) == (1, False, ["inv-00001"])
+    told = cli("ledger", "verify")
+    assert (told.code, "1 lesson of scope acme/finance reads otherwise than the ledger says: inv-00001" in told.err) == (1, True)
+
+
 def test_a_digest_written_down_earlier_proves_that_the_history_is_that_one(cli: Cli, playbook: None) -> None:
     noted = cli("ledger", "--json").json["writers"][0]["head"]
     cli("apply", "-", input='[{"op": "ADD", "section": "s", "text": "more"}]')

@@ -11,7 +11,12 @@ from tenure.serving.cli.output import Cell, counted, one_line
 from tenure.serving.cli.request import FAILED, OK, Request
 from tenure.serving.cli.verbs import add_group, add_verb
 
+NAMED = 10
+"""Lessons named on the terminal; `--json` has all."""
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tenure.ports import LedgerCheck, Reading
 
 
@@ -30,15 +35,20 @@ def verify(
         typer.Option("--head", metavar="DIGEST", help="A digest that was written down earlier, or its beginning: it must still be there."),
     ] = "",
 ) -> int:
-    """Prove the hash chain of the scope, delta by delta.
+    """Prove the hash chain of the scope, delta by delta, and that its lessons read as the deltas say.
 
     Names the first break: a changed text or salt, a row that was changed, taken out, put in or moved, a head that was
-    replaced, an end that was cut off. Exits with 1 if anything is broken. Who can rewrite the whole database can make a
-    chain of their own: a digest that you keep elsewhere and give back with --head shows that too.
+    replaced, an end that was cut off; and lessons that were changed in the database itself. Kept runs are not proven.
+    Exits with 1 if anything is wrong. Who can rewrite the whole database can make a chain of their own: a digest
+    that you keep elsewhere and give back with --head shows that too.
     """
+    from tenure.learning.history import unlike_ledger
+
     with request.reading() as book, book.store.reading(book.scope) as reading:
         with request.terminal.progress("Verifying", reading.version()) as show:
             found = reading.check_ledger(tell=lambda done: show(done, counted(done, "delta")))
+        with request.terminal.progress("Comparing lessons", reading.version()) as show:
+            unlike = () if found.broken else unlike_ledger(reading, tell=lambda done: show(done, counted(done, "delta")))
         known = not head or any(digest.startswith(head) for _, digest in found.writers.values()) or _held(reading, head)
         scope = book.scope
     if request.as_json:
@@ -47,23 +57,24 @@ def verify(
         broken = [asdict(one) for one in found.broken]
         request.terminal.document(
             {
-                "ok": found.ok and known,
+                "ok": found.ok and known and not unlike,
                 "entries": found.entries,
                 "first_broken": broken[0] if broken else None,
                 "broken": broken,
                 "writers": [{"writer": one, "links": links, "head": digest} for one, (links, digest) in sorted(found.writers.items())],
-                "forgotten_texts": found.forgotten,
+                "rewritten": found.rewritten,
+                "unlike_lessons": list(unlike),
                 "head_found": known if head else None,
                 "scope": scope,
             }
         )
     else:
-        _show(request, found, scope)
+        _show(request, found, scope, unlike)
         if not known:
             request.terminal.fail(
                 f"No delta of scope {scope} has a digest that begins with {one_line(head, 64)}: the history was replaced."
             )
-    return OK if found.ok and known else FAILED
+    return OK if found.ok and known and not unlike else FAILED
 
 
 def _verify_all(request: Request) -> int:
@@ -82,7 +93,7 @@ def _held(reading: Reading, head: str) -> bool:
         after = some[-1].version
 
 
-def _show(request: Request, found: LedgerCheck, scope: str) -> None:
+def _show(request: Request, found: LedgerCheck, scope: str, unlike: Sequence[str]) -> None:
     terminal = request.terminal
     if found.broken:
         rows: list[list[Cell]] = [
@@ -100,5 +111,15 @@ def _show(request: Request, found: LedgerCheck, scope: str) -> None:
     heads: list[list[Cell]] = [[one, f"{links:,}", digest] for one, (links, digest) in sorted(found.writers.items())]
     if heads:
         terminal.table([Column(title="writer"), Column(title="links", right=True), Column(title="head", wraps=True)], heads)
-    forgotten = f" {counted(found.forgotten, 'text')} forgotten; the chain holds without them." if found.forgotten else ""
-    terminal.say(f"The ledger of scope {scope} is whole: {counted(found.entries, 'delta')}, every link and text holds.{forgotten}")
+    anew = f" {counted(found.rewritten, 'delta')} written anew by forgetting, as tombstones say." if found.rewritten else ""
+    whole = f"The ledger of scope {scope} is whole: {counted(found.entries, 'delta')}, every link and text holds.{anew}"
+    if unlike:
+        more = f" and {len(unlike) - NAMED:,} more" if len(unlike) > NAMED else ""
+        terminal.say(whole)
+        terminal.fail(
+            f"{counted(len(unlike), 'lesson')} of scope {scope} {'reads' if len(unlike) == 1 else 'read'} otherwise than the ledger says: "
+            f"{', '.join(unlike[:NAMED])}{more}. Somebody changed the database itself. "
+            f"Take a copy of the file; the texts as admitted: {request.command('blame ID')}"
+        )
+        return
+    terminal.say(f"{whole} Its lessons read as it says.")
