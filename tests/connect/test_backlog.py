@@ -76,7 +76,10 @@ def test_an_injected_context_teaches_nothing(machine: Machine) -> None:
         },
         {
             "type": "user",
-            "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "is_error": True, "content": f"no such note {said}"}]},
+            "message": {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "x", "is_error": True, "content": f"no such note {said}"}],
+            },
         },
     ]
     lines = [json.dumps({**one, "uuid": f"e{at}", "sessionId": "echo", "cwd": str(machine.project)}) for at, one in enumerate(records)]
