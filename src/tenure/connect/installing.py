@@ -102,8 +102,8 @@ def connect(wanted: Wanted, journal: Journal, *, dry_run: bool = False, at: str 
                 journal.keep(known)
             else:
                 journal.drop(wanted.host, wanted.root, wanted.whose)
-                for file in connection.files:
-                    _remove_folders(file.folders)
+                for one in connection.files:
+                    _remove_folders(one.folders)
             raise
     return tuple(steps)
 
