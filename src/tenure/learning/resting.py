@@ -142,6 +142,8 @@ def _resting_on_others(reading: Reading, candidates: Collection[str], worthless:
     for entry in entries:
         made = added_keys(entry.delta)
         learned_from = run_of(entry.delta)
+        by_person = entry.delta.author.startswith("person")
+        edited = by_person and any(one.state == "edited" for one in entry.delta.decisions)
         for place, op in enumerate(entry.delta.operations):
             if isinstance(op, Observe | Revoke | Merge):
                 continue
@@ -153,7 +155,7 @@ def _resting_on_others(reading: Reading, candidates: Collection[str], worthless:
             if isinstance(op, Add) and (learned_from in worthless or _compares(op, worthless)):
                 # Its words come of that run. Another one that it was compared with said none of them.
                 runs = set[str]()
-            rewritten = isinstance(op, Update) and op.text is not None and entry.delta.author.startswith("person")
+            rewritten = (isinstance(op, Update) and op.text is not None and by_person) or (isinstance(op, Add) and edited)
             if runs.difference(worthless) or rewritten:
                 found.add(key)
     return found
