@@ -247,7 +247,7 @@ def test_a_dimension_that_shows_only_with_the_questions_vector_is_said_too(book:
     embedder.dimension = 0
     unsaid = Tenure(book.store, book.scope, clock=book.clock, ids=book.ids, embedder=embedder)
     first, second = unsaid.context("topic3", budget=5_000), unsaid.context("topic3", budget=5_000)
-    assert "Only 0 of 10 lessons have a vector of foreign" in first.notes[0]
+    assert "None of 10 lessons has a vector of foreign" in first.notes[0]
     assert "another dimension" in second.notes[0]
     standing = unsaid.vectors.standing()
     assert standing is not None

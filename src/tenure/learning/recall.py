@@ -442,8 +442,10 @@ def _near(reading: Reading, question: Question, *, runs_too: bool) -> tuple[Near
     notes: tuple[str, ...] = ()
     if lessons.compared < ENOUGH_EMBEDDED * every:
         waiting = reading.unembedded(question.model, dimension=len(question.vector), limit=1)
+        some = f"Only {lessons.compared:,}" if lessons.compared else "None"
         notes = (
-            f"Only {lessons.compared:,} of {every:,} lessons have a vector of {question.model}, so lessons were searched by keywords. "
+            f"{some} of {every:,} lessons {'have' if lessons.compared > 1 else 'has'} a vector of {question.model}, "
+            "so lessons were searched by keywords. "
             f"{'Make the others: tenure embed' if waiting else 'It has none for the others.'}",
         )
         lessons = Nearest()

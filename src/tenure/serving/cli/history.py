@@ -35,6 +35,7 @@ _DECIDED = {"open": "held again", "refused": "refused outright"}
 
 _VERBS = {
     "ADD": ("lesson added", "lessons added"),
+    "HELD": ("lesson held", "lessons held"),
     "UPDATE": ("update", "updates"),
     "TALLY": ("count", "counts"),
     "MERGE": ("merge", "merges"),
@@ -265,9 +266,12 @@ def _what(entry: LedgerEntry) -> Cell:
 
 
 def _operations(operations: Sequence[Operation]) -> str:
-    from tenure.playbook.delta import OPERATION_NAMES
+    from tenure.playbook.delta import OPERATION_NAMES, Add
 
-    counts = Counter(OPERATION_NAMES[type(operation)] for operation in operations)
+    counts = Counter(
+        "HELD" if isinstance(operation, Add) and operation.status == "held" else OPERATION_NAMES[type(operation)]
+        for operation in operations
+    )
     return ", ".join(
         counted(number, *_VERBS[name]) for name, number in sorted(counts.items(), key=lambda pair: list(_VERBS).index(pair[0]))
     )

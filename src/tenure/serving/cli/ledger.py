@@ -35,7 +35,7 @@ def verify(
         typer.Option("--head", metavar="DIGEST", help="A digest that was written down earlier, or its beginning: it must still be there."),
     ] = "",
 ) -> int:
-    """Prove the hash chain of the scope, delta by delta, and that its lessons read as the deltas say.
+    """Prove the hash chain of the scope, and that its lessons read so.
 
     Names the first break: a changed text or salt, a row that was changed, taken out, put in or moved, a head that was
     replaced, an end that was cut off; and lessons that were changed in the database itself. Kept runs are not proven.
