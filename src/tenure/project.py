@@ -1,8 +1,10 @@
-"""Which project a folder belongs to, and with it where the database is and what the scope is called."""
+"""Where a person's database and scope are found: by what was named, by the environment, by the project around a folder.
+
+Light: a hook of a coding agent asks this at every prompt, and loads nothing else of the settings.
+"""
 
 from __future__ import annotations
 
-import configparser
 import hashlib
 import os
 import re
@@ -148,6 +150,8 @@ def _common_git(root: Path) -> Path:
 
 def _origin_address(config: Path) -> str:
     """The address a repository was cloned from, without user, password and ending; empty if there is none."""
+    import configparser  # here, because only a repository needs it
+
     parser = configparser.ConfigParser(strict=False, interpolation=None)
     try:
         parser.read_string("\n".join(line.strip() for line in config.read_text(encoding="utf-8").splitlines()))

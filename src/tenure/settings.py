@@ -1,4 +1,4 @@
-"""Settings: what can be set, its range and default; and where a person's database and scope are found."""
+"""Settings: what can be set, its range and default. Where a person's database and scope are found: see `project`."""
 
 from __future__ import annotations
 
@@ -262,6 +262,18 @@ SETTINGS: Mapping[str, Setting] = {
             variable="TENURE_REDACT_NAMES",
         ),
         Setting(name="learn.enabled", default="on", meaning="whether runs are learned from: on or off", check=_switch),
+        Setting(
+            name="hooks.learn",
+            default="on",
+            meaning="whether connected coding agents report sessions to learn from: on or off",
+            check=_switch,
+        ),
+        Setting(
+            name="hooks.recall",
+            default="on",
+            meaning="whether connected coding agents are shown lessons: on or off",
+            check=_switch,
+        ),
         Setting(
             name="holdout.enabled",
             default="off",

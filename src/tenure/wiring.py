@@ -16,6 +16,7 @@ from tenure.learning.figures import FigureKeeping
 from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
 from tenure.learning.holdouts import HoldingOut
+from tenure.learning.host_thinking import HostThinking
 from tenure.learning.recall import Context, recall
 from tenure.learning.removing import Removal
 from tenure.learning.revoking import follow_rollback
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from tenure.learning.loop import Learned, Learner, Summary
 
 
-class Tenure(FigureKeeping, HoldingOut, Removal, ReviewKeeping):
+class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
     """A playbook that learns from runs.
 
         book = Tenure.open("sqlite:///book.db", scope="finance")
@@ -432,6 +433,8 @@ class Tenure(FigureKeeping, HoldingOut, Removal, ReviewKeeping):
     aobserve = in_thread(FigureKeeping.observe)
     arevoke = in_thread(FigureKeeping.revoke)
     aholdouts = in_thread(HoldingOut.holdouts)
+    areflect_submitted = in_thread(HostThinking.reflect_submitted)
+    arevise_submitted = in_thread(HostThinking.revise_submitted)
     aforget = in_thread(Removal.forget)
     arevoke_origin = in_thread(Removal.revoke_origin)
     alift_revocation = in_thread(Removal.lift_revocation)

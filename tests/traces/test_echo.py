@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.traces.echo import CLOSE, OPEN, without_injected
+from tenure.traces.echo import CLOSE, OPEN, is_own_tool, without_injected
+from tenure.traces.report import ReadReport
+from tenure.traces.transcript import Transcript
 
 BLOCK = f'{OPEN} scope="local/shop" at="2026-03-01">\n## rules\n- Use pnpm.\n{CLOSE}'
 
@@ -43,3 +45,35 @@ def test_removal_leaves_no_block_and_does_nothing_twice(text: str) -> None:
     assert without_injected(once) == once
     assert OPEN + ">" not in once
     assert OPEN + " " not in once
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("mcp__tenure__context", True),
+        ("mcp__plugin_lessons_tenure__report_outcome", True),
+        ("tenure_recall", True),
+        ("tenure.propose_lesson", True),
+        ("mcp_Tenure_submit_reflection", True),
+        ("context", False),
+        ("mcp__tenures__context", False),
+        ("mcp__tenure__context__more", False),
+        ("tenure", False),
+        ("read_tenure_file", False),
+    ],
+)
+def test_tools_of_ours_are_known_by_the_names_that_hosts_give_them(name: str, own: bool) -> None:
+    assert is_own_tool(name) is own
+
+
+def test_what_our_tools_were_asked_and_answered_is_no_step() -> None:
+    transcript = Transcript(ReadReport())
+    transcript.person("find the orders", "2026-01-05T09:00:00Z")
+    transcript.call("mcp__tenure__report_outcome", {"run": "x"}, "1", "2026-01-05T09:01:00Z")
+    transcript.result("Run 'x' is not in scope", "1", flag=True, at="2026-01-05T09:02:00Z")
+    transcript.call("tenure_context", "{}")
+    transcript.result("Always pay at once.")
+    transcript.call("search", {"q": "x"}, "2")
+    transcript.result("[]", "2")
+    assert [step.name or step.role for step in transcript.steps] == ["user", "search", "search"]
+    assert transcript.ended == "2026-01-05T09:02:00Z"

@@ -22,6 +22,7 @@ from tenure.learning.queueing import put_aside, put_held_lessons
 from tenure.learning.replay import Replaying
 from tenure.learning.revising import Revising, confirm, find_tested, revise_tested
 from tenure.learning.revoking import is_revoked
+from tenure.learning.submitted import Submitting
 from tenure.learning.thinking import Thought, think
 from tenure.learning.upkeep import refine_if_due, renew_prompt
 from tenure.learning.voting import support_left
@@ -148,7 +149,7 @@ class Summary:
         return {learned.limit: (known[0] + 1, learned.postponed)} if learned.limit else {}
 
 
-class Learner:
+class Learner(Submitting):
     """Learns runs into a store.
 
     Args:
@@ -377,9 +378,20 @@ class Learner:
         return tuple(standing(judged.values(), counts, honest=run.outcome.honest and run.origin.trusted, records=records, beliefs=beliefs))
 
     def _write(
-        self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings, *, later: bool = False
+        self,
+        work: Writing,
+        run: Run,
+        thought: Thought,
+        used: Sequence[Lesson],
+        settings: Settings,
+        *,
+        later: bool = False,
+        name: str = "reflect",
     ) -> Learned:
-        """Write what a run taught. `later` is true for what a model adds to a run that was learned from: it was counted then."""
+        """Write what a run taught. `later` is true for what a model adds to a run that was learned from: it was counted then.
+
+        What is added is written once under a `name`, whoever adds it.
+        """
         kept = work.run(run.id)
         earlier = kept if kept is not None and work.learned_steps(run.id) is not None else None
         if not later:
@@ -427,7 +439,7 @@ class Learner:
         delta = Delta(
             delta_id,
             operations,
-            key=f"{'reflect' if later else 'learn'}:{run.id}:{len(run.steps)}:{'known' if run.outcome.known else 'open'}",
+            key=f"{name if later else 'learn'}:{run.id}:{len(run.steps)}:{'known' if run.outcome.known else 'open'}",
             scope=run.scope,
             author=thought.author,
             cause="run",

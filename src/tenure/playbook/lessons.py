@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
+from tenure.playbook.blocks import short_ids as short_ids
+
 Kind = Literal["strategy", "tool_rule", "domain_rule", "common_error", "template", "prohibition", "task_goal"]
 Status = Literal["provisional", "active", "held", "retired"]
 
@@ -210,30 +212,3 @@ def lesson_id(delta_id: str, section: str, text: str, count: int) -> str:
     material = "\x1f".join((delta_id, section, normalised(text), str(count)))
     digest = hashlib.sha256(material.encode("utf-8", "surrogatepass")).digest()
     return f"{section_slug(section)}-{base64.b32encode(digest[:9]).decode().lower()[:13]}"
-
-
-def short_ids(ids: list[str] | tuple[str, ...], *, least: int = 4) -> dict[str, str]:
-    """Each id as short as it can be shown and still be told from the others: `inv-7k2m9q`.
-
-    Imported ids, which do not end in 13 base32 characters, are never cut.
-    """
-    shown: dict[str, str] = {}
-    ordered = sorted(set(ids))
-    for place, full in enumerate(ordered):
-        slug, _, tail = full.rpartition("-")
-        if len(tail) != 13 or not slug:
-            shown[full] = full
-            continue
-        neighbours = (ordered[place - 1] if place else "", ordered[place + 1] if place + 1 < len(ordered) else "")
-        shared = max(_shared_prefix(full, neighbour) for neighbour in neighbours)
-        shown[full] = full[: max(len(slug) + 1 + least, shared + 1)]
-    return shown
-
-
-def _shared_prefix(a: str, b: str) -> int:
-    length = 0
-    for x, y in zip(a, b, strict=False):
-        if x != y:
-            break
-        length += 1
-    return length

@@ -9,14 +9,17 @@ Text never becomes structure: every further line of a lesson is marked, tags of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
+from tenure.playbook.blocks import INTRODUCTION as INTRODUCTION
+from tenure.playbook.blocks import defused as defused
+from tenure.playbook.blocks import lesson_block as lesson_block
+from tenure.playbook.blocks import short_ids
 from tenure.playbook.evidence import age_in_days, usefulness
-from tenure.playbook.lessons import Brief, Lesson, short_ids
+from tenure.playbook.lessons import Brief, Lesson
 from tenure.playbook.state import Playbook
 from tenure.ranking import estimate_tokens
 
@@ -26,13 +29,6 @@ TAIL_SHARE = 0.25
 
 DEAD_SHARE = 0.1
 """The core is rebuilt where, with the tail closed, what a rebuild saves (see `dead_tokens`) would pass this share of it."""
-
-INTRODUCTION = "Lessons from earlier runs. Follow those whose conditions hold; name the ids you used."
-
-# Made visible: control characters, direction overrides, and characters that are there but show nothing (among them
-# the tag characters that can carry a hidden text). Joiners stay: Persian, Hindi and many emoji are written with them.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
-_OWN_TAG = re.compile(r"<(?=\s*/?\s*tenure)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,36 +314,6 @@ def _headings(lines: Sequence[Line]) -> list[str]:
     """The headings that stand above these lines, in order."""
     places = range(len(lines))
     return [_heading(lines[at].section) for at in places if not at or lines[at].section != lines[at - 1].section]
-
-
-def lesson_block(lesson: Lesson, shown_id: str | None = None) -> str:
-    """One lesson as a prompt shows it, without counters, further lines marked by `|`.
-
-    Args:
-        lesson: the lesson.
-        shown_id: its id as shown; none shows it whole.
-    """
-    parts = [f"- [{defused(shown_id or lesson.id)}] {defused(lesson.text)}"]
-    if lesson.applies_when:
-        parts.append(f"  Applies when: {defused(lesson.applies_when)}")
-    if lesson.avoid:
-        parts.append(f"  Avoid: {defused(lesson.avoid)}")
-    return "\n".join(parts)
-
-
-def defused(text: str) -> str:
-    """A text that cannot be taken for structure: further lines marked, control characters visible, own tags broken."""
-    plain = text.strip()
-    if plain.isprintable() and "<" not in plain:  # by far the most: one line that has nothing to defuse
-        return plain
-    plain = plain.replace("\r\n", "\n").replace("\r", "\n")
-    plain = _CONTROL.sub(_visible, plain)
-    return _OWN_TAG.sub("‹", plain).replace("\n", "\n  | ")
-
-
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def _heading(section: str) -> str:

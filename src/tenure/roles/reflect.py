@@ -73,7 +73,7 @@ def reflect_with(
     reader = _Reader(
         run=run, used={lesson.id: lesson for lesson in used}, steps=steps, untrusted=UntrustedText(run), author=f"model:{model.name}"
     )
-    prompt = Prompt(system=instructions("reflect"), user=_record(run, used, steps), purpose="reflect", max_tokens=max_tokens)
+    prompt = _prompt(run, used, steps, max_tokens)
     reflection = reader.read(read := _object(model, prompt))
     seen = {_substance(reflection)}
     for number in range(1, rounds + 1):
@@ -91,6 +91,15 @@ def reflect_with(
             break
         seen.add(_substance(reflection))
     return reflection
+
+
+def reflection_prompt(run: Run, used: Sequence[Lesson] = (), *, budget_tokens: int = 8000, max_tokens: int = 2048) -> Prompt:
+    """What `reflect_with` asks first, for a model that is asked by somebody else. Arguments as there."""
+    return _prompt(run, used, transcribe(run, budget_tokens=budget_tokens), max_tokens)
+
+
+def _prompt(run: Run, used: Sequence[Lesson], steps: Transcript, max_tokens: int) -> Prompt:
+    return Prompt(system=instructions("reflect"), user=_record(run, used, steps), purpose="reflect", max_tokens=max_tokens)
 
 
 def _object(model: LanguageModel, prompt: Prompt) -> dict[str, Any]:

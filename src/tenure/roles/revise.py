@@ -73,15 +73,19 @@ def revise_with(
         MalformedReply: the reply cannot be read; it is kept verbatim on the error.
         ModelError: the call failed.
     """
-    prompt = Prompt(
-        system=instructions("revise"), user=_record(lesson, source, run, budget_tokens // 2), purpose="revise", max_tokens=max_tokens
-    )
-    reply = model.complete(prompt)
+    reply = model.complete(revision_prompt(lesson, source=source, run=run, budget_tokens=budget_tokens, max_tokens=max_tokens))
     value: dict[str, Any] = read_json(reply, expects=_KEYS)
     verdict = _VERDICTS.get(_text(value.get("verdict")).lower().replace("_", " ").replace("-", " "))
     if verdict is None:
         raise MalformedReply(f"its 'verdict' is not one of {', '.join(_VERDICTS)}", reply=reply.text)
     return replace(_held_to_source(value, verdict, lesson, source, run), author=f"model:{model.name}")
+
+
+def revision_prompt(lesson: Lesson, *, source: Run | None, run: Run, budget_tokens: int = 8_000, max_tokens: int = 1_024) -> Prompt:
+    """What `revise_with` asks, for a model that is asked by somebody else. Arguments as there."""
+    return Prompt(
+        system=instructions("revise"), user=_record(lesson, source, run, budget_tokens // 2), purpose="revise", max_tokens=max_tokens
+    )
 
 
 def grounds_of(lesson: Lesson, *, source: Run | None, run: Run) -> Grounds:

@@ -101,17 +101,22 @@ class UntrustedText:
             return True
         return not self._errors.isdisjoint(_runs_of_words(_QUOTATION.sub(" … ", statement)))
 
-    def may_have_written(self, statement: str) -> str:
+    def may_have_written(self, statement: str, *, read_more: bool = False) -> str:
         """Why a statement that a model made of this run may be a stranger's, in a few words; empty if it is the model's own.
 
         It is the model's own if nothing untrusted in the run could have carried an instruction, or if all that the
         statement is about stands in texts that are trusted: what persons said, names of tools and their arguments,
         and short errors.
+
+        Args:
+            statement: what the model says.
+            read_more: whether it read other texts than the run, as the model of a host does; then what carries no
+                instruction here vouches for nothing, and only the second test counts.
         """
         if self.is_repeated_in(statement):
             return "it repeats untrusted text"
         ground = self._grounded()
-        return ground.lacks(statement) if ground.has_carrier else ""
+        return ground.lacks(statement) if read_more or ground.has_carrier else ""
 
     @property
     def has_carrier(self) -> bool:

@@ -1,4 +1,4 @@
-"""The marks around text that Tenure itself put in front of an agent, and their removal.
+"""What Tenure itself put in front of an agent, and its removal: the marks around its texts, the names of its tools.
 
 Whoever shows a context to an agent wraps it in these marks; every reader removes what stands
 between them, so that Tenure never learns from its own words. A block in an instruction file has the
@@ -9,15 +9,24 @@ from __future__ import annotations
 
 import re
 
+from tenure.playbook.blocks import CLOSE as CLOSE
+from tenure.playbook.blocks import OPEN as OPEN
 from tenure.playbook.managed_block import BEGIN, END
 
-OPEN = "<tenure-context"
-"""Start of the opening tag; attributes and `>` follow."""
+AGENT_TOOLS = (
+    "context", "report_outcome", "propose_lesson", "review_list", "submit_reflection", "submit_revision", "checkpoint", "recall",
+)  # fmt: skip
+"""The tools that Tenure's MCP server gives to agents."""
 
-CLOSE = "</tenure-context>"
-"""The closing tag."""
+# Hosts put the name of the server before that of the tool: `mcp__tenure__context`, `tenure_context`, `tenure.context`.
+_OWN_TOOL = re.compile(rf"(?:.*[_.:/-])?tenure[_.:/-]+(?:{'|'.join(AGENT_TOOLS)})", re.IGNORECASE)
 
 _TAG = re.compile(r"<tenure-context(?=[\s>/])|</tenure-context\s*>|<!-- tenure:begin\b|<!-- tenure:end -->")
+
+
+def is_own_tool(name: str) -> bool:
+    """Whether a tool, as a host names it, is one of Tenure's own: what it answers teaches nothing about the task."""
+    return _OWN_TOOL.fullmatch(name[:200]) is not None
 
 
 def without_injected(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from tenure.playbook.managed_block import BEGIN
 from tenure.playbook.run import Origin, Outcome, Run, Step, StepKind, Task
 from tenure.traces.decoding import DECODER, nested_too_deeply, without_lone_surrogates
-from tenure.traces.echo import OPEN, without_injected
+from tenure.traces.echo import OPEN, is_own_tool, without_injected
 from tenure.traces.report import ReadReport
 from tenure.traces.shapes import text_of
 from tenure.traces.tool_errors import error_text, shortened
@@ -40,7 +40,7 @@ class Transcript:
     """The steps of one run as they are read, in order.
 
     Every text loses what Tenure itself injected and is cut to `TEXT_LIMIT`; messages that are
-    empty then are left out.
+    empty then are left out, and so is what its own tools were asked and answered.
     """
 
     def __init__(self, report: ReadReport, *, speaker: Origin = PERSON) -> None:
@@ -97,10 +97,13 @@ class Transcript:
             call_id: joins the result to it.
             at: ISO 8601.
         """
-        parsed, verbatim = self._arguments(arguments)
         self._last_tool = name
         if call_id:
             self._tools[call_id] = name
+        if is_own_tool(name):
+            self.seen_at(at)
+            return
+        parsed, verbatim = self._arguments(arguments)
         self.steps.append(
             Step(
                 kind="tool_call",
@@ -127,6 +130,9 @@ class Transcript:
             at: ISO 8601.
         """
         name = self.tool(call_id) or name or ("" if call_id else self._last_tool)
+        if is_own_tool(name):
+            self.seen_at(at)
+            return
         text = without_injected(text_of(content, self._report))
         said = error or error_text(text, flag)
         self.steps.append(

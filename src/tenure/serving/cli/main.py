@@ -17,6 +17,7 @@ import typer
 from tenure.errors import TenureError, UserError
 from tenure.serving.cli import (
     bench,
+    connect,
     context,
     demo,
     exchange,
@@ -25,6 +26,7 @@ from tenure.serving.cli import (
     holdouts,
     learning,
     ledger,
+    mcp,
     playbook,
     review,
     revise,
@@ -41,6 +43,7 @@ GROUPS = {
     "Learn": ("demo", "learn", "context"),
     "Look": ("status", "show", "log", "diff", "blame", "holdouts", "spend", "ledger"),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
+    "Connect": ("connect", "disconnect", "mcp"),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
@@ -165,7 +168,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend):
+for verbs in (settings, vectors, bench, spend, connect, mcp):
     verbs.register(app)
 
 

@@ -1,0 +1,189 @@
+"""Connecting writes into hosts' files, and disconnecting gives them back."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tenure.connect.hosts import HOSTS
+from tenure.connect.installing import connect, disconnect, state_of
+from tenure.connect.journal import Journal
+from tenure.connect.settings_text import BrokenSettings
+from tenure.connect.wanted import Programs, Wanted
+from tenure.errors import UserError
+from tests.connect.conftest import Machine
+from tests.connect.test_settings_text import settings as settings_files
+
+PROGRAMS = Programs(hook=("/opt/my tools/tenure-hook",), tenure=("/opt/my tools/tenure",))
+
+
+def wanted(host: str, root: Path, *, user: bool = False) -> Wanted:
+    return HOSTS[host](root, PROGRAMS, user=user, environment={})
+
+
+def contents(root: Path) -> dict[str, bytes | None]:
+    return {str(path.relative_to(root)): path.read_bytes() if path.is_file() else None for path in sorted(root.rglob("*"))}
+
+
+@pytest.mark.parametrize("user", [False, True])
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_machine_without_any_of_the_files_comes_back_empty(host: str, user: bool, tmp_path: Path) -> None:
+    home, journal = tmp_path / "home", Journal(tmp_path / "data" / "c.json")
+    home.mkdir()
+    asked = wanted(host, home, user=user)
+    connect(asked, journal)
+    assert state_of(asked, journal) == "connected"
+    disconnect(asked, journal)
+    assert contents(home) == {}
+    assert not journal.path.exists()
+
+
+@given(hooks=settings_files(), servers=settings_files(), host=st.sampled_from(list(HOSTS)), times=st.integers(1, 2))
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_files_of_others_come_back_byte_for_byte(hooks: str, servers: str, host: str, times: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "project"
+        asked = wanted(host, root)
+        for file, text in zip([one for one in asked.files if one.form == "json"], (hooks, servers), strict=False):
+            file.path.parent.mkdir(parents=True, exist_ok=True)
+            file.path.write_bytes(text.encode())
+        before, journal = contents(root), Journal(Path(folder) / "c.json")
+        for _ in range(times):
+            connect(asked, journal)
+        assert contents(root) != before
+        assert all(step.exact for step in disconnect(asked, journal) if step.became == "removed")
+        assert {name: raw for name, raw in contents(root).items() if raw is not None or name in before} == before
+
+
+def test_connecting_twice_writes_nothing_the_second_time(tmp_path: Path) -> None:
+    asked, journal = wanted("claude-code", tmp_path), Journal(tmp_path / "data" / "c.json")
+    connect(asked, journal)
+    first = contents(tmp_path)
+    assert {step.became for step in connect(asked, journal, at="")} == {"unchanged"}
+    assert contents(tmp_path) == first
+
+
+def test_a_file_edited_since_loses_our_entries_alone(tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    file = root / ".claude" / "settings.local.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{\n  "hooks": {}\n}\n')
+    asked = wanted("claude-code", root)
+    connect(asked, journal)
+    held = json.loads(file.read_text())
+    held["hooks"]["SessionStart"][0]["hooks"].append({"type": "command", "command": "theirs.sh"})
+    held["hooks"]["PreCompact"][0]["hooks"][0]["timeout"] = 99
+    held["model"] = "opus"
+    file.write_text(json.dumps(held, indent=4))
+    steps = {step.path.name: step for step in disconnect(asked, journal)}
+    assert not steps["settings.local.json"].exact
+    left = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "theirs.sh"}]}]}, "model": "opus"}
+    assert json.loads(file.read_text()) == left
+    assert not (root / ".claude" / "skills").exists()
+
+
+def test_a_skill_that_a_person_changed_is_left(tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    asked = wanted("claude-code", root)
+    connect(asked, journal)
+    skill = root / ".claude" / "skills" / "tenure" / "SKILL.md"
+    skill.write_text("mine now")
+    assert [step.became for step in disconnect(asked, journal) if step.path == skill] == ["kept"]
+    assert skill.read_text() == "mine now"
+
+
+def test_links_are_followed_and_stay_links(tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    real = tmp_path / "dotfiles.json"
+    real.write_text('{"model": "opus"}')
+    real.chmod(0o600)
+    link = root / ".claude" / "settings.local.json"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(real)
+    asked = wanted("claude-code", root)
+    connect(asked, journal)
+    assert link.is_symlink() and "tenure-hook" in real.read_text()
+    assert real.stat().st_mode & 0o777 == 0o600
+    disconnect(asked, journal)
+    assert link.is_symlink() and real.read_text() == '{"model": "opus"}'
+
+
+def test_a_broken_file_stops_it_all_before_anything_is_written(tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    root.mkdir()
+    (root / ".mcp.json").write_text('{\n  "mcpServers": {,}\n}\n')
+    before = contents(root)
+    with pytest.raises(BrokenSettings, match=r"\.mcp\.json, line 2, column 18"):
+        connect(wanted("claude-code", root), journal)
+    assert contents(root) == before
+    assert not journal.path.exists()
+
+
+def test_a_server_of_that_name_which_is_a_persons_own_stays_theirs(tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    root.mkdir()
+    text = '{"mcpServers": {"tenure": {"command": "my-own"}}}'
+    (root / ".mcp.json").write_text(text)
+    asked = wanted("claude-code", root)
+    connect(asked, journal)
+    disconnect(asked, journal)
+    assert (root / ".mcp.json").read_text() == text
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions do not hold for this account")
+def test_a_folder_that_cannot_be_written_is_named_and_all_is_as_it_was(tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    (root / ".claude" / "skills").mkdir(parents=True)
+    (root / ".claude" / "skills").chmod(0o500)
+    before = contents(root)
+    with pytest.raises(UserError, match=r"SKILL\.md' cannot be written"):
+        connect(wanted("claude-code", root), journal)
+    assert contents(root) == before
+
+
+def test_a_part_of_the_path_that_is_a_file_is_named(tmp_path: Path) -> None:
+    root = tmp_path / "p"
+    root.mkdir()
+    (root / ".cursor").write_text("a file")
+    with pytest.raises(UserError, match=r"\.cursor/hooks\.json' cannot be written"):
+        connect(wanted("cursor", root), Journal(tmp_path / "c.json"))
+
+
+def test_without_a_record_what_is_plainly_ours_goes(tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    root.mkdir()
+    (root / ".mcp.json").write_text('{"mcpServers": {"other": {"command": "o"}}}')
+    asked = wanted("claude-code", root)
+    connect(asked, journal)
+    journal.path.unlink()
+    disconnect(asked, journal)
+    assert json.loads((root / ".mcp.json").read_text()) == {"mcpServers": {"other": {"command": "o"}}}
+    assert "tenure" not in (root / ".claude" / "settings.local.json").read_text()
+
+
+def test_the_command_connects_lists_and_disconnects(machine: Machine, tree: Callable[[], dict[str, bytes | None]]) -> None:
+    (machine.project / "AGENTS.md").write_text("theirs\n")
+    before = tree()
+    dry = machine.tenure("connect", "claude-code", "--dry-run")
+    assert "+++ " in dry and "claude-code session-start" in dry and tree() == before
+    machine.tenure("connect", "claude-code")
+    assert not (machine.project / "CLAUDE.md").exists()
+    states = json.loads(machine.tenure("connect", "--list", "--json"))["connections"]
+    assert [(one["host"], one["for"]) for one in states if one["state"] == "connected"] == [("claude-code", "project")]
+    machine.tenure("disconnect", "claude-code")
+    assert tree() == before
+
+
+def test_mistakes_are_named(machine: Machine) -> None:
+    assert "no host 'emacs'" in machine.tenure("connect", "emacs", code=2)
+    assert "Name a host" in machine.tenure("connect", code=2)
+    assert "exclude each other" in machine.tenure("connect", "codex", "--user", "--project", code=2)
+    (machine.project / ".mcp.json").write_text("{")
+    assert ".mcp.json, line 1, column 2" in machine.tenure("connect", "claude-code", code=2)
