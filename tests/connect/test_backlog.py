@@ -41,7 +41,8 @@ def test_two_sessions_at_once_are_both_learned_by_one_process_at_a_time(machine:
     machine.learned()
     (lesson,) = lessons(machine)
     status = json.loads(machine.tenure("status", "--json"))
-    assert status["counts"]["runs"] == 4 and lesson["tallies"]["support"] == 4
+    assert status["counts"]["runs"] == 4
+    assert lesson["tallies"]["support"] == 4
 
 
 def test_a_session_learned_twice_adds_nothing_and_one_that_grew_only_what_is_new(machine: Machine) -> None:
@@ -63,7 +64,8 @@ def test_an_injected_context_teaches_nothing(machine: Machine) -> None:
     machine.learned()
     before = lessons(machine)
     said = machine.hook("claude-code", "session-start", machine.event("echo", source="startup"))["hookSpecificOutput"]["additionalContext"]
-    assert said.startswith(OPEN) and said.endswith(CLOSE)
+    assert said.startswith(OPEN)
+    assert said.endswith(CLOSE)
     records = [
         {
             "type": "user",
@@ -154,7 +156,8 @@ def test_notes_make_a_run_with_each_call_once() -> None:
     run = run_of_notes("cursor", "c", "local/p", notes)
     assert run is not None
     assert (run.task.text, len(run.steps), run.steps[2].error, run.steps[4].content) == ("Deploy it", 5, "no such target", "done")
-    assert run.steps[2].origin is not None and not run.steps[2].origin.trusted
+    assert run.steps[2].origin is not None
+    assert not run.steps[2].origin.trusted
     assert run_of_notes("cursor", "c", "local/p", notes[:1]) is None
 
 
@@ -164,7 +167,8 @@ def test_a_log_that_is_not_there_or_holds_rubbish_is_named_and_waits_no_more(mac
         machine.hook("claude-code", "session-end", machine.event(name))
     machine.learned()
     log = (machine.spool / "log").read_text()
-    assert "bad.jsonl" in log and "session gone" in log
+    assert "bad.jsonl" in log
+    assert "session gone" in log
 
 
 def test_a_session_that_cannot_be_learned_is_tried_again_and_then_set_aside(tmp_path: Path) -> None:

@@ -49,12 +49,13 @@ def test_a_hook_gives_up_before_the_host_does(host: str, tmp_path: Path) -> None
     hooks = [entry.value for entry in asked.files[0].entries]
     seconds = [one["timeout"] if "timeout" in one else one["hooks"][0]["timeout"] for one in hooks]
     assert "seconds" in documented(host)["timeouts"]
-    assert min(seconds) > LIMIT_S and max(seconds) <= 60
+    assert min(seconds) > LIMIT_S
+    assert max(seconds) <= 60
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_skill_has_a_name_and_a_description(host: str, tmp_path: Path) -> None:
-    skill = next(file for file in HOSTS[host](tmp_path, PROGRAMS, user=False, environment={}).files if file.meaning == "skill")
+    skill = next(file for file in HOSTS[host](tmp_path, PROGRAMS, user=False, environment={}).files if file.meaning == "instructions")
     head = skill.text.split("---\n")[1]
     fields = dict(line.split(": ", 1) for line in head.strip().splitlines())
     assert skill.path.parent.name == fields["name"] == "tenure"
@@ -90,11 +91,13 @@ def test_the_plugin_shows_lessons_and_tells_what_tools_did(machine: Machine, tmp
         """
         import { Tenure } from "./tenure.mjs"
         const hooks = await Tenure({ directory: process.argv[2] })
-        const part = (callID, state) => ({ event: { type: "message.part.updated", properties: { part: { type: "tool", tool: "deploy", sessionID: "o1", callID, state } } } })
+        const about = { type: "tool", tool: "deploy", sessionID: "o1" }
+        const part = (callID, state) => ({ event: { type: "message.part.updated", properties: { part: { ...about, callID, state } } } })
         await hooks["chat.message"]({ sessionID: "o1" }, { parts: [{ type: "text", text: "deploy the billing service" }] })
         const output = { system: [] }
         await hooks["experimental.chat.system.transform"]({ sessionID: "o1" }, output)
-        await hooks.event(part("a", { status: "error", input: { target: "prod" }, error: "Error: argument 'target' must be 'prd', not 'prod'" }))
+        const refused = "Error: argument 'target' must be 'prd', not 'prod'"
+        await hooks.event(part("a", { status: "error", input: { target: "prod" }, error: refused }))
         await hooks.event(part("a", { status: "error", input: { target: "prod" }, error: "told twice" }))
         await hooks.event(part("b", { status: "completed", input: { target: "prd" }, output: "done" }))
         await hooks.event({ event: { type: "session.idle", properties: { sessionID: "o1" } } })
@@ -111,7 +114,8 @@ def test_the_plugin_shows_lessons_and_tells_what_tools_did(machine: Machine, tmp
         check=True,
     )
     shown = json.loads(done.stdout)
-    assert len(shown) == 1 and "stg accepted" in shown[0]  # the prompt was shown it; the start does not say it again
+    assert len(shown) == 1
+    assert "stg accepted" in shown[0]
     lines = [json.loads(line) for path in machine.spool.glob("*.jsonl") for line in path.read_text().splitlines()]
     assert [(one["name"], one["error"][:5]) for one in lines if one["kind"] == "tool"] == [("deploy", "Error"), ("deploy", "")]
     assert [one["text"] for one in lines if one["kind"] == "prompt"] == ["deploy the billing service"]

@@ -109,10 +109,12 @@ def test_links_are_followed_and_stay_links(tmp_path: Path) -> None:
     link.symlink_to(real)
     asked = wanted("claude-code", root)
     connect(asked, journal)
-    assert link.is_symlink() and "tenure-hook" in real.read_text()
+    assert link.is_symlink()
+    assert "tenure-hook" in real.read_text()
     assert real.stat().st_mode & 0o777 == 0o600
     disconnect(asked, journal)
-    assert link.is_symlink() and real.read_text() == '{"model": "opus"}'
+    assert link.is_symlink()
+    assert real.read_text() == '{"model": "opus"}'
 
 
 def test_a_broken_file_stops_it_all_before_anything_is_written(tmp_path: Path) -> None:
@@ -172,7 +174,9 @@ def test_the_command_connects_lists_and_disconnects(machine: Machine, tree: Call
     (machine.project / "AGENTS.md").write_text("theirs\n")
     before = tree()
     dry = machine.tenure("connect", "claude-code", "--dry-run")
-    assert "+++ " in dry and "claude-code session-start" in dry and tree() == before
+    assert "+++ " in dry
+    assert "claude-code session-start" in dry
+    assert tree() == before
     machine.tenure("connect", "claude-code")
     assert not (machine.project / "CLAUDE.md").exists()
     states = json.loads(machine.tenure("connect", "--list", "--json"))["connections"]
@@ -187,3 +191,22 @@ def test_mistakes_are_named(machine: Machine) -> None:
     assert "exclude each other" in machine.tenure("connect", "codex", "--user", "--project", code=2)
     (machine.project / ".mcp.json").write_text("{")
     assert ".mcp.json, line 1, column 2" in machine.tenure("connect", "claude-code", code=2)
+
+
+def test_a_failed_write_leaves_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    (root / ".claude").mkdir(parents=True)
+    (root / ".claude" / "settings.local.json").write_text("{}")
+    before = contents(root)
+    real = os.replace
+
+    def full(source: str | Path, target: str | Path) -> None:
+        if str(target).endswith(".mcp.json"):
+            raise OSError(28, "No space left on device")
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(UserError, match=r"\.mcp\.json' cannot be written: no space left"):
+        connect(wanted("claude-code", root), journal)
+    assert contents(root) == before
+    assert journal.all() == ()

@@ -14,7 +14,7 @@ from tenure.connect.toml_text import put_table, without_table
 
 OURS = {"matcher": "", "hooks": [{"type": "command", "command": "/opt/bin/tenure-hook claude-code prompt", "timeout": 10}]}
 
-names = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=6)
+names = st.text(st.characters(codec="utf-8"), max_size=6)
 values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**6), 10**6) | names,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),

@@ -1,4 +1,4 @@
-"""Claude Code: hooks and skill of a person or project, and the MCP server.
+"""Claude Code: hooks and instructions of a person or project, and the MCP server.
 
 Source: code.claude.com/docs/en/hooks, /settings, /mcp and /skills, as stored copies showed them in November 2026. Timeouts are in
 seconds. For the end of a session the host's own limit is 1.5 s; a timeout in a settings file raises it, up to 60 s.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from tenure.connect.wanted import SKILL, Entry, Programs, Wanted, WantedFile, matcher_groups, mcp_server
+from tenure.connect.wanted import INSTRUCTIONS, Entry, Programs, Wanted, WantedFile, matcher_groups, mcp_server
 
 HOST = "claude-code"
 
@@ -54,7 +54,7 @@ def wanted(root: Path, programs: Programs, *, user: bool, environment: Mapping[s
                 meaning="MCP server",
                 entries=(Entry(path=("mcpServers", "tenure"), value={"type": "stdio", **mcp_server(programs)}),),
             ),
-            WantedFile(path=folder / "skills" / "tenure" / "SKILL.md", form="whole", meaning="skill", text=SKILL),
+            WantedFile(path=folder / "skills" / "tenure" / "SKILL.md", form="whole", meaning="instructions", text=INSTRUCTIONS),
         ),
         next_steps=(
             "Start a new session: hooks are read when one starts.",

@@ -1,4 +1,4 @@
-"""Codex: hooks, MCP server and skill of a person or project.
+"""Codex: hooks, MCP server and instructions of a person or project.
 
 Source: developers.openai.com/codex/hooks, /codex/config-reference and /codex/skills, and the schemas of hooks in the host's
 repository, as stored copies showed them in 2026 (hooks page of 18 May). Timeouts are in seconds. The end of a turn (`Stop`) is the
@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from tenure.connect.wanted import SKILL, Programs, Wanted, WantedFile, matcher_groups
+from tenure.connect.wanted import INSTRUCTIONS, Programs, Wanted, WantedFile, matcher_groups
 
 HOST = "codex"
 
@@ -43,7 +43,7 @@ def wanted(root: Path, programs: Programs, *, user: bool, environment: Mapping[s
                 table="mcp_servers.tenure",
                 text=f"[mcp_servers.tenure]\n{server}",
             ),
-            WantedFile(path=root / ".agents" / "skills" / "tenure" / "SKILL.md", form="whole", meaning="skill", text=SKILL),
+            WantedFile(path=root / ".agents" / "skills" / "tenure" / "SKILL.md", form="whole", meaning="instructions", text=INSTRUCTIONS),
         ),
         next_steps=("Codex runs new hooks only once you trust them: type /hooks in a session, look at them, and trust them.",),
     )

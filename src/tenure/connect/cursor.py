@@ -1,4 +1,4 @@
-"""Cursor: hooks, MCP server and skill of a person or project.
+"""Cursor: hooks, MCP server and instructions of a person or project.
 
 Source: cursor.com/docs/agent/hooks, /docs/context/mcp and /docs/context/skills, as stored copies showed them in 2026. Timeouts are in
 seconds. A hook before a prompt can only let it pass or stop it: lessons for a task come through the MCP server, those that hold in
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from tenure.connect.wanted import SKILL, Entry, Programs, Wanted, WantedFile, mcp_server
+from tenure.connect.wanted import INSTRUCTIONS, Entry, Programs, Wanted, WantedFile, mcp_server
 
 HOST = "cursor"
 
@@ -48,7 +48,7 @@ def wanted(root: Path, programs: Programs, *, user: bool, environment: Mapping[s
                 meaning="MCP server",
                 entries=(Entry(path=("mcpServers", "tenure"), value=mcp_server(programs)),),
             ),
-            WantedFile(path=folder / "skills" / "tenure" / "SKILL.md", form="whole", meaning="skill", text=SKILL),
+            WantedFile(path=folder / "skills" / "tenure" / "SKILL.md", form="whole", meaning="instructions", text=INSTRUCTIONS),
         ),
         next_steps=("Start a new session in Cursor. If it also reads Claude Code's hooks, connect one of the two.",),
     )

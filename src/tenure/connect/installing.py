@@ -95,7 +95,16 @@ def connect(wanted: Wanted, journal: Journal, *, dry_run: bool = False, at: str 
         connection = Connection(host=wanted.host, root=wanted.root, whose=wanted.whose, at=at, files=tuple(written))
         # The record comes first: what a crash leaves half written can then be taken away.
         journal.keep(connection)
-        _write([step for step in steps if step.became in ("created", "changed")])
+        try:
+            _write([step for step in steps if step.became in ("created", "changed")])
+        except UserError:
+            if known is not None:
+                journal.keep(known)
+            else:
+                journal.drop(wanted.host, wanted.root, wanted.whose)
+                for one in connection.files:
+                    _remove_folders(one.folders)
+            raise
     return tuple(steps)
 
 
@@ -286,9 +295,7 @@ def _write(steps: Sequence[Step]) -> None:
 def _put(path: Path, raw: bytes | None) -> None:
     real = Path(os.path.realpath(path))
     if raw is None:
-        real.unlink(missing_ok=True)
-        if path.is_symlink():
-            path.unlink()
+        real.unlink(missing_ok=True)  # a link that led to no file before stays one
         return
     real.parent.mkdir(parents=True, exist_ok=True)
     new = real.with_name(f".{real.name}.tenure-{os.getpid()}")

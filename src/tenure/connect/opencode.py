@@ -1,4 +1,4 @@
-"""OpenCode: a small plugin that calls the hook, the MCP server and a skill, of a person or project.
+"""OpenCode: a small plugin that calls the hook, the MCP server and instructions, of a person or project.
 
 Source: opencode.ai/docs/plugins, /docs/config, /docs/mcp-servers and /docs/skills, as stored copies showed them in 2026 (the plugin
 interface of version 1). Timeouts of MCP servers are in milliseconds; the hook's own is in the plugin.
@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from tenure.connect.wanted import SKILL, Entry, Programs, Wanted, WantedFile
+from tenure.connect.wanted import INSTRUCTIONS, Entry, Programs, Wanted, WantedFile
 
 HOST = "opencode"
 
@@ -44,7 +44,7 @@ def wanted(root: Path, programs: Programs, *, user: bool, environment: Mapping[s
                 first=(Entry(path=("$schema",), value="https://opencode.ai/config.json"),),
                 entries=(Entry(path=("mcp", "tenure"), value=server),),
             ),
-            WantedFile(path=folder / "skills" / "tenure" / "SKILL.md", form="whole", meaning="skill", text=SKILL),
+            WantedFile(path=folder / "skills" / "tenure" / "SKILL.md", form="whole", meaning="instructions", text=INSTRUCTIONS),
         ),
         next_steps=("Start OpenCode anew: plugins are read when it starts.",),
     )

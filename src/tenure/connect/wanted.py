@@ -132,5 +132,5 @@ def mcp_server(programs: Programs) -> dict[str, Any]:
     return {"command": programs.tenure[0], "args": [*programs.tenure[1:], "mcp"]}
 
 
-SKILL = Path(__file__).with_name("skill.md").read_text(encoding="utf-8")
-"""A skill for hosts that have skills."""
+INSTRUCTIONS = Path(__file__).with_name("instructions.md").read_text(encoding="utf-8")
+"""For agents, with a head that tells a host when to load them."""

@@ -90,7 +90,25 @@ def examine(request: Request) -> Checkup:
         )
         checks.append(Check(name=f"extra {name}", state="ok" if there else "note", said=said))
     checks += _database_checks(request, facts)
+    checks += _host_checks(facts)
     return Checkup(checks=tuple(checks), facts=facts)
+
+
+def _host_checks(facts: dict[str, Any]) -> Iterator[Check]:
+    from tenure.serving.cli.connect import connection_states
+
+    try:
+        states = connection_states()
+    except TenureError as exc:
+        yield Check(name="hosts", state="wrong", said=str(exc))
+        return
+    facts["hosts"] = [dict(zip(("host", "for", "root", "state"), row, strict=True)) for row in states]
+    there = [
+        f"{host} ({'all projects' if whose == 'user' else root}{', in part' if state == 'in part' else ''})"
+        for host, whose, root, state in states
+        if state != "not connected"
+    ]
+    yield Check(name="hosts", state="ok" if there else "note", said=", ".join(there) or "none connected; tenure connect HOST")
 
 
 def _installed(extra: str) -> bool:

@@ -1,4 +1,4 @@
-"""`tenure connect` and `tenure disconnect`: hooks, MCP entry and skill of a coding agent, written and taken away."""
+"""`tenure connect` and `tenure disconnect`: hooks, MCP entry and instructions of a coding agent, written and taken away."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def connect(
     dry_run: DryRun = False,
     listed: Annotated[bool, typer.Option("--list", help="Say which hosts are connected.")] = False,
 ) -> int:
-    """Connect a coding agent: it sees lessons, and its sessions are learned from.
+    """Have a coding agent see lessons, and learn from its sessions.
 
-    Writes hooks, the MCP server and a skill into the host's own files. What others wrote there stays byte for byte;
+    Writes hooks, the MCP server and instructions into the host's own files. What others wrote there stays byte for byte;
     a file that cannot be read stops it all. Switches of a project: hooks.learn and hooks.recall (see tenure config).
     """
     from tenure.connect.installing import connect as write
