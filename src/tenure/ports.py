@@ -15,6 +15,7 @@ from tenure.keeping import Forgetting as Forgetting
 from tenure.keeping import LedgerEntry as LedgerEntry
 from tenure.keeping import Scrubbed as Scrubbed
 from tenure.keeping import Traces as Traces
+from tenure.memory_tree.keeping import MemoryReading, MemoryWriting
 from tenure.passages import Found as Found
 from tenure.passages import Passage as Passage
 from tenure.passages import PassageHit as PassageHit
@@ -225,7 +226,7 @@ class CaseHit:
     identifiers: tuple[str, ...] = ()
 
 
-class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, Protocol):
+class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryReading, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property
@@ -393,7 +394,7 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, Protoco
         ...
 
 
-class Writing(Reading, Forgetting, PostponedWriting, Deciding, Protocol):
+class Writing(Reading, Forgetting, PostponedWriting, Deciding, MemoryWriting, Protocol):
     """A transaction on one scope. Nothing is kept unless it ends without an error."""
 
     def admit(self, delta: Delta) -> Admitted:

@@ -39,6 +39,7 @@ from tenure.threads import in_thread
 
 if TYPE_CHECKING:
     from tenure.learning.loop import Learned, Learner, Summary
+    from tenure.learning.memory import Memory
 
 
 class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
@@ -103,6 +104,14 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
         self._replay = check
         if "learner" in self.__dict__:
             self.learner.replaying.check = check
+
+    @functools.cached_property
+    def memory(self) -> Memory:
+        """The long-term memory of the scope: raw entries, and the tree above them."""
+        from tenure.learning.memory import Memory
+        from tenure.stores.search_in_memory import InMemorySearch
+
+        return Memory(self.store, self.scope, clock=self.clock, ids=self.ids, search=InMemorySearch)
 
     @classmethod
     def open(

@@ -109,6 +109,24 @@ def _recall_memaware(asked: Asked) -> dict[str, Any]:
     )
 
 
+def _memory_tree(asked: Asked) -> dict[str, Any]:
+    from tenure.errors import UserError
+    from tenure.evaluation.memory_tree import run_memory_tree
+    from tenure.providers.embedding import open_embedder
+
+    assert asked.data is not None
+    if asked.questions is None:
+        raise UserError(f"Bench 'memory-tree' needs a file of questions too: {BENCHES['memory-tree'].command}")
+    embedder = open_embedder(asked.params.get("embedder"))
+    return run_memory_tree(asked.data, asked.questions, embedder=embedder, seed=asked.seed, tell=asked.tell)
+
+
+def _memory_scale(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.memory_scale import ENTRIES, run_memory_scale
+
+    return run_memory_scale(asked.sizes[-1] if asked.sizes else ENTRIES, seed=asked.seed, tell=asked.tell)
+
+
 def _drift(asked: Asked) -> dict[str, Any]:
     from tenure.errors import UserError
     from tenure.evaluation.drift import run_drift
@@ -290,6 +308,53 @@ BENCHES: Mapping[str, Bench] = {
                 "note": "what went wrong on the way",
             },
             run=_recall_locomo,
+        ),
+        Bench(
+            name="memory-tree",
+            measures="whether a reader who has only the memory tree reaches the session that matters, and what recall finds",
+            needs_data=True,
+            data="a folder of chats by day, in MemAware's form, and its questions",
+            also="--questions FILE",
+            figures={
+                "entries": "raw entries, one a turn",
+                "build_seconds": "processor time for building the tree",
+                "root_tokens": "tokens of the root",
+                "reachable_by_fact": "share of questions whose session a walk opens in 10,000 tokens, led by the fact to recall",
+                "reachable_by_fact_40k": "the same in 40,000 tokens",
+                "reachable_by_question": "the same in 10,000 tokens, led by the question alone",
+                "reachable_shuffled": "led by the fact in 10,000 tokens, with what nodes say dealt to other names",
+                "hit_3k": "share with an answer session in 3,000 tokens of recall, as in recall-memaware",
+                "hit_10k": "the same in 10,000 tokens",
+                "tokens_mean": "tokens that a walk by fact reads until it is there, 10,000 at most",
+                "questions": "questions asked",
+                "nodes": "days, weeks and months",
+                "root_cap": "cap on the root",
+                "embedder": "what made the vectors of recall; none: keywords alone",
+                "note": "what recall had to do without",
+            },
+            run=_memory_tree,
+            takes_folder=True,
+        ),
+        Bench(
+            name="memory-scale",
+            measures="what a memory of ten years and a million entries costs on disk, beside one of a month",
+            needs_data=False,
+            figures={
+                "entries": "raw entries in ten years",
+                "append_ms_month": "one entry written down through all of the engine, processor time, with a month in the database",
+                "append_ms_decade": "the same with ten years in it",
+                "append_growth": "the second as a multiple of the first",
+                "append_wall_ms": "both by the clock, with the disk's part",
+                "compact_ms": "building what one entry changed in ten years, processor time",
+                "rebuild_s": "building the whole tree of ten years from raw, processor time",
+                "root_ms": "making the root of ten years, processor time",
+                "root_tokens": "tokens of that root",
+                "peak_mb": "most memory that the process took",
+                "fill_s": "filling the database, processor time",
+                "file_mb": "the database on disk",
+                "nodes": "days, weeks and months of ten years",
+            },
+            run=_memory_scale,
         ),
         Bench(
             name="recall-memaware",

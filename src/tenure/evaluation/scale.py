@@ -138,12 +138,12 @@ def measure_size(size: int, seed: int, folder: Path) -> dict[str, Any]:
         refined = [_taken(lambda: book.refine(dry_run=True)) for _ in range(3 if size <= 10_000 else 1)]
         with book.store.reading(book.scope) as reading:
             lessons = reading.counts()["live"]
-        peak = _peak_mb()
+        peak = peak_mb()
         # A tokenizer's vocabulary takes more memory than most playbooks, so it comes when all else is measured.
         book.set("context.counter", None)
         counter = book.context(texts.lesson()).counted_by
         counted = [_taken(lambda: book.context(texts.question())) for _ in range(TIMES)] if counter != Estimate.name else []
-        by_counter = {"counter": counter, "context_ms": _median([one.wall_ms for one in counted]), "peak_mb": _peak_mb()}
+        by_counter = {"counter": counter, "context_ms": _median([one.wall_ms for one in counted]), "peak_mb": peak_mb()}
     opened = [_taken(lambda: Tenure.open(url, scope="local/scale").close()) for _ in range(TIMES)]
     return {
         "context_ms": _median([one.wall_ms for one in contexts]),
@@ -203,9 +203,9 @@ def measure_vectors(count: int, dimension: int, folder: Path) -> dict[str, Any]:
 
     database = folder / "vectors.db"
     made_vectors(database, count, dimension)
-    before = _peak_mb()
+    before = peak_mb()
     held = read_bytes(database, dimension)
-    after = _peak_mb()
+    after = peak_mb()
     return {
         "lessons": count,
         "dimension": dimension,
@@ -327,7 +327,8 @@ def _load() -> float | None:
         return None
 
 
-def _peak_mb() -> float | None:
+def peak_mb() -> float | None:
+    """The most memory that this process has taken, in MB; none where the system does not tell."""
     try:
         import resource
     except ImportError:  # Windows

@@ -14,6 +14,7 @@ from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.ports import FailedReply, HeldChange, LedgerEntry, Postponed, VectorKind
 from tenure.stores.growth import finished
+from tenure.stores.memory_in_memory import MemoryContents
 from tenure.stores.vectors import lesson_text, run_text, text_hash
 
 
@@ -81,6 +82,7 @@ class Contents:
     noise: tuple[float, ...] = ()
     amended: Mapping[int, str] = field(default_factory=dict[int, str])
     forgotten: Mapping[str, str] = field(default_factory=dict[str, str])
+    memory: MemoryContents = field(default_factory=MemoryContents)
 
     def embedded_text(self, kind: VectorKind, one: str) -> str | None:
         """What of a live lesson or a kept run is embedded; none if it is not there."""

@@ -55,6 +55,14 @@ class Dialect(Protocol):
         """
         ...
 
+    def put_entries(self, connection: Connection, wall: int, new: Sequence[tuple[int, str]]) -> None:
+        """Make new entries of the memory searchable: row and text of each."""
+        ...
+
+    def find_entries(self, connection: Connection, wall: int, words: Sequence[str], limit: int) -> Sequence[int]:
+        """Rows of entries inside the wall that hold any of some words, the likeliest first."""
+        ...
+
     def put_task(self, connection: Connection, row: int, wall: int, asked: str) -> None:
         """Make a run searchable by its task's input, in place of what was there."""
         ...

@@ -43,6 +43,7 @@ from tenure.stores.draws_in_memory import DrawsInMemory
 from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.grades_in_memory import GradesInMemory, GradingInMemory
 from tenure.stores.growth import grown, tools_called
+from tenure.stores.memory_in_memory import MemoryContents, MemoryInMemory, MemoryKeptInMemory
 from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
 from tenure.stores.postponed_in_memory import PostponedInMemory, PostponingInMemory
 from tenure.stores.removal_in_memory import ForgettingInMemory, TracesInMemory
@@ -60,7 +61,7 @@ _PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
 _NOTHING = Contents()
 
 
-class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMemory, PostponedInMemory, WaitingInMemory):
+class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMemory, PostponedInMemory, WaitingInMemory, MemoryInMemory):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
     def __init__(self, scope: str, everything: HashTrieMap[str, Contents]) -> None:
@@ -76,6 +77,10 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMe
     @property
     def _book(self) -> Playbook:
         return self._now.playbook
+
+    @property
+    def _memory(self) -> MemoryContents:
+        return self._now.memory
 
     @property
     def _books_above(self) -> list[tuple[str, Playbook]]:
@@ -338,13 +343,16 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMe
         }
 
 
-class InMemoryWriting(GradingInMemory, ForgettingInMemory, PostponingInMemory, InMemoryReading, DecidingInMemory):
+class InMemoryWriting(GradingInMemory, ForgettingInMemory, PostponingInMemory, MemoryKeptInMemory, InMemoryReading, DecidingInMemory):
     """A transaction on one scope (see `ports.Writing`)."""
 
     @property
     def contents(self) -> Contents:
         """What the scope holds when the transaction ends here."""
         return self._now
+
+    def _keep_memory(self, memory: MemoryContents) -> None:
+        self._now = replace(self._now, memory=memory)
 
     def admit(self, delta: Delta) -> Admitted:
         """Put a delta into the scope's playbook and ledger."""

@@ -366,3 +366,37 @@ vectors = Table(
     Index(None, "tenant", "scope", "kind", "model", "dimension", "n"),
     sqlite_autoincrement=True,
 )
+
+memory_entries = Table(
+    "memory_entries",
+    metadata,
+    Column("n", Integer, primary_key=True, autoincrement=True),  # row of the text index
+    Column("tenant", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("at", Text, nullable=False),  # UTC to the microsecond; with the id the order of entries
+    Column("day", Text, nullable=False),  # in the scope's zone, as filed
+    Column("event", Text),  # of the host; one that is told twice counts once
+    Column("body", Text, nullable=False),
+    UniqueConstraint("tenant", "scope", "id"),
+    UniqueConstraint("tenant", "scope", "event"),
+    Index("ix_memory_entries_day", "tenant", "scope", "day", "at", "id"),
+)
+
+memory_nodes = _scoped(
+    "memory_nodes",
+    Column("kind", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("stale", Boolean, nullable=False),  # entries arrived since it was built
+    Column("body", Text, nullable=False),  # empty before it is first built
+    PrimaryKeyConstraint("tenant", "scope", "kind", "key"),
+    Index("ix_memory_nodes_stale", "tenant", "scope", "stale"),
+)
+
+memory_files = _scoped(
+    "memory_files",
+    Column("layer", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "scope", "layer", "name"),
+)

@@ -28,6 +28,7 @@ from tenure.stores.scopes import parents, tenant
 from tenure.stores.sql_draws import SqlDraws
 from tenure.stores.sql_figures import SqlFigures
 from tenure.stores.sql_grades import SqlGrades
+from tenure.stores.sql_memory import SqlMemory
 from tenure.stores.sql_postponed import SqlPostponed
 from tenure.stores.sql_removal import SqlRemoval
 from tenure.stores.sql_waiting import SqlWaiting
@@ -44,7 +45,7 @@ def portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
 
 
-class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlWaiting):
+class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlWaiting, SqlMemory):
     """Reads one scope over an open connection (see `ports.Reading`)."""
 
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:

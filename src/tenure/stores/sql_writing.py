@@ -28,6 +28,7 @@ from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.prepared import change, fetch, fetch_among, put
 from tenure.stores.sql_forgetting import SqlForgetting
 from tenure.stores.sql_grades import SqlGrading, keep_label
+from tenure.stores.sql_memory import SqlMemoryKeeping
 from tenure.stores.sql_postponed import SqlPostponing
 from tenure.stores.sql_reading import LIVE, portions
 from tenure.stores.vectors import lesson_text
@@ -80,7 +81,7 @@ def _head() -> Any:
 _HEAD = _head()
 
 
-class SqlWriting(SqlGrading, SqlPostponing, SqlForgetting):
+class SqlWriting(SqlGrading, SqlPostponing, SqlForgetting, SqlMemoryKeeping):
     """A transaction on one scope (see `ports.Writing`).
 
     What a delta needs is fetched in portions before it is folded in, and what it changes is written a

@@ -69,6 +69,14 @@ class SqliteDialect:
         """Make rows unfindable."""
         sqlite_words.remove(connection, table, rows)
 
+    def put_entries(self, connection: Connection, wall: int, new: Sequence[tuple[int, str]]) -> None:
+        """Make new entries of the memory searchable."""
+        sqlite_words.put_entries(connection, wall, new)
+
+    def find_entries(self, connection: Connection, wall: int, words: Sequence[str], limit: int) -> Sequence[int]:
+        """Rows of entries that hold any of some words, the likeliest first."""
+        return sqlite_words.holding_entries(connection, wall, words, limit)
+
     def find_sharing(self, connection: Connection, wall: int, groups: Sequence[Sequence[str]], limit: int) -> Sequence[int]:
         """Rows that hold every word of at least one of the groups."""
         return sqlite_words.sharing(connection, wall, groups, limit)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 from tenure.stores.dialect import Searchable
 from tenure.stores.prepared import change
 from tenure.stores.weighing import ASKED_WEIGHT, Searched
-from tenure.terms import search_words
+from tenure.terms import indexed_words, search_words
 
 _EXACT = 4.0
 """Weight of an identifier against a word when candidates are chosen. The order among them is made later."""
@@ -42,6 +42,26 @@ def sharing(connection: Connection, wall: int, groups: Sequence[Sequence[str]], 
     match = f"(said : ({any_of})) AND (wall : wall{wall})"
     found = connection.exec_driver_sql(
         "SELECT rowid FROM lessons_words WHERE lessons_words MATCH ? ORDER BY rowid LIMIT ?", (match, limit)
+    ).scalars()
+    return [int(row) for row in found]
+
+
+_ENTRY = text("INSERT INTO memory_words (rowid, wall, said) VALUES (:row, :wall, :said)")
+
+
+def put_entries(connection: Connection, wall: int, new: Sequence[tuple[int, str]]) -> None:
+    """Index entries of a memory that are not in the index."""
+    change(connection, _ENTRY, [{"row": row, "wall": f"wall{wall}", "said": " ".join(indexed_words(said))} for row, said in new])
+
+
+def holding_entries(connection: Connection, wall: int, words: Sequence[str], limit: int) -> list[int]:
+    """Rows of entries that hold any of some words, the likeliest by FTS5's own measure first."""
+    any_of = " OR ".join(dict.fromkeys(_quoted(part) for word in words for part in search_words(word)))
+    if not any_of:
+        return []
+    match = f"(said : ({any_of})) AND (wall : wall{wall})"
+    found = connection.exec_driver_sql(
+        "SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY bm25(memory_words, 0.0, 1.0), rowid LIMIT ?", (match, limit)
     ).scalars()
     return [int(row) for row in found]
 

@@ -15,6 +15,7 @@ import typer
 
 from tenure.errors import UnreadableInput, UserError
 from tenure.serving.cli import completion
+from tenure.serving.cli.interrupts import Interrupts
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import counted, money
 from tenure.serving.cli.projects import BEST, Places, embed_elsewhere, new_in, projects_json, show_best, show_projects, with_evidence
@@ -208,9 +209,10 @@ def _learn_all(
 
     total = sum(sizes.values()) if len(sizes) > 1 else None
     learned = Summary()
-    with request.terminal.progress("Learning", total) as show:
+    with request.terminal.progress("Learning", total) as show, Interrupts() as interrupts:
 
         def tell(summary: Summary, run: Run) -> None:
+            interrupts.check()
             places.runs[run.scope] += 1
             show(places.done, _counts(summary))
 

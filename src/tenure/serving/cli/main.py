@@ -27,6 +27,7 @@ from tenure.serving.cli import (
     learning,
     ledger,
     mcp,
+    memory,
     playbook,
     review,
     revise,
@@ -42,6 +43,7 @@ from tenure.version import VERSION
 GROUPS = {
     "Learn": ("demo", "learn", "context"),
     "Look": ("status", "show", "log", "diff", "blame", "holdouts", "spend", "ledger"),
+    "Remember": ("memory",),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Connect": ("connect", "disconnect", "mcp"),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
@@ -168,7 +170,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend, connect, mcp):
+for verbs in (settings, vectors, bench, spend, memory, connect, mcp):
     verbs.register(app)
 
 

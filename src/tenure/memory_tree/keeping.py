@@ -1,0 +1,66 @@
+"""What a store keeps of a memory: raw entries, nodes and the small files of the first layer. A part of the Store port."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tenure.memory_tree.entries import Entry
+from tenure.memory_tree.nodes import Node
+from tenure.memory_tree.periods import Kind, Period
+
+
+class MemoryReading(Protocol):
+    """A look at the memory of one scope."""
+
+    def entries(self, *, day: str = "", limit: int | None = None) -> Sequence[Entry]:
+        """Raw entries of a day, or of all days, in order; with a limit only the newest."""
+        ...
+
+    def entries_holding(self, words: Sequence[str], *, limit: int) -> Sequence[Entry]:
+        """Entries that hold any of some words or another with its stem, the likeliest first; nothing in them is query syntax."""
+        ...
+
+    def memory_days(self) -> Sequence[str]:
+        """Days that have entries, in order."""
+        ...
+
+    def node(self, period: Period) -> Node | None:
+        """A node as it was last built."""
+        ...
+
+    def nodes(self, kind: Kind) -> Sequence[Node]:
+        """All nodes of a kind, in order."""
+        ...
+
+    def stale_periods(self) -> Sequence[Period]:
+        """What entries arrived in since it was last built: days, then weeks, then months, each in order."""
+        ...
+
+    def memory_file(self, layer: str, name: str = "") -> str:
+        """A text of a layer, such as the scratchpad or a plan; empty if there is none."""
+        ...
+
+    def memory_files(self, layer: str) -> Sequence[str]:
+        """Names of a layer's texts, sorted."""
+        ...
+
+
+class MemoryWriting(MemoryReading, Protocol):
+    """Changes to the memory of one scope, in its transaction."""
+
+    def keep_entries(self, entries: Sequence[Entry]) -> int:
+        """Keep entries and mark what has to be built anew; how many were new. One whose id or event is known is left out."""
+        ...
+
+    def keep_node(self, node: Node) -> None:
+        """Keep a node in place of the one before; it is no longer stale."""
+        ...
+
+    def drop_node(self, period: Period) -> None:
+        """Remove a node, and what is said of its being stale."""
+        ...
+
+    def put_memory_file(self, layer: str, name: str, text: str) -> None:
+        """Write a text of a layer; an empty one removes it."""
+        ...

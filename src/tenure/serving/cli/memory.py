@@ -1,0 +1,234 @@
+"""`tenure memory`: what is written down from session to session, and what is found of it again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from tenure.errors import UserError
+from tenure.serving.cli.output import counted
+from tenure.serving.cli.request import OK, Request, read_text
+from tenure.serving.cli.verbs import add_group, add_verb
+
+Topic = Annotated[str, typer.Option("--topic", metavar="NAME", help="What it is about, a short name.")]
+Session = Annotated[str, typer.Option("--session", metavar="ID", help="Groups entries, such as the turns of one conversation.")]
+Event = Annotated[str, typer.Option("--event", metavar="ID", help="Id of the host's event. One that is told again is not kept again.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Put the commands on the command line."""
+    group = add_group(
+        app,
+        "memory",
+        "Long-term memory: a raw log, and a tree of days up to a root.",
+        "tenure memory log 'We ship on Fridays.' --type feedback --topic releases",
+        "tenure memory start",
+        "tenure memory recall 'when do we ship'",
+        default=root,
+    )
+    add_verb(
+        group, "log", log, "tenure memory log 'Ask before deleting.' --type feedback --topic safety", "tenure memory log - < notes.txt"
+    )
+    add_verb(group, "compact", compact, "tenure memory compact", "tenure memory compact --all   # the whole tree from the raw log")
+    add_verb(group, "root", root, "tenure memory root")
+    add_verb(group, "show", show, "tenure memory show 2026-W11", "tenure memory show 2026-03-15#3   # a raw session")
+    add_verb(group, "recall", recall, "tenure memory recall 'which rate did we use for invoices'")
+    add_verb(group, "write", write, "tenure memory write queue queue.md", "tenure memory write plan --name release plan.md")
+    add_verb(group, "start", start, "tenure memory start")
+    add_verb(group, "checkpoint", checkpoint, "tenure memory checkpoint --request 'fix login' --outcome 'fixed in 3f2a'")
+    add_verb(group, "flush", flush, "tenure memory flush --event compact-17 < summary.txt")
+
+
+def log(
+    request: Request,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep; - reads standard input.", show_default=False)],
+    type: Annotated[str, typer.Option("--type", metavar="TYPE", help="user, feedback, project, reference or log.")] = "log",
+    topic: Topic = "",
+    session: Session = "",
+    role: Annotated[str, typer.Option("--role", metavar="WHO", help="Who speaks, such as user or assistant.")] = "",
+    done: Annotated[bool, typer.Option("--done", help="Of a project: its topic is finished.")] = False,
+    event: Event = "",
+) -> int:
+    """Write an entry down; the next recall finds it.
+
+    Secrets are taken out first. The type is what you set, whoever speaks.
+    """
+    said = read_text("-", request.terminal, what="a text") if text == "-" else text
+    with request.writing() as book:
+        kept = book.memory.log(said, type=type, topic=topic, session=session, role=role, done=done, event=event)
+    if request.as_json:
+        request.terminal.document({"kept": kept is not None, "entry": None if kept is None else asdict(kept), "scope": book.scope})
+    elif kept is None:
+        request.terminal.say(f"Event '{event}' was kept before; nothing was written.")
+    else:
+        request.terminal.say(f"Kept in {kept.day} as {kept.type}. The tree takes it up with: {request.command('memory compact')}")
+    return OK
+
+
+def compact(
+    request: Request,
+    all: Annotated[bool, typer.Option("--all", help="Build the whole tree again from the raw log.")] = False,
+) -> int:
+    """Build the nodes in which entries arrived, and those that ended."""
+    with request.writing() as book:
+        done = book.memory.compact(all=all)
+    if request.as_json:
+        request.terminal.document(asdict(done) | {"scope": book.scope})
+    elif not done.built:
+        request.terminal.say("Nothing arrived since the tree was last built.")
+    else:
+        kinds = f"{done.fixed} fixed, {done.tentative} tentative, {counted(done.summaries, 'summary', 'summaries')}"
+        request.terminal.say(f"{counted(len(done.built), 'node')} built: {kinds}. See: {request.command('memory root')}")
+    return OK
+
+
+def root(request: Request) -> int:
+    """Print the root: the one short page that an agent always loads."""
+    with request.reading() as book:
+        text = book.memory.root()
+    if request.as_json:
+        from tenure.ranking import estimate_tokens
+
+        request.terminal.document({"root": text, "tokens": estimate_tokens(text), "scope": book.scope})
+    else:
+        request.terminal.text(f"{text}\n")
+    return OK
+
+
+def show(
+    request: Request,
+    where: Annotated[
+        str, typer.Argument(metavar="WHERE", help="A day, week or month, or a session such as 2026-03-15#3.", show_default=False)
+    ],
+) -> int:
+    """Print a node of the tree, or the raw entries of a session."""
+    with request.reading() as book:
+        if "#" in where:
+            entries = book.memory.session(where)
+            if request.as_json:
+                request.terminal.document({"where": where, "entries": [asdict(one) for one in entries], "scope": book.scope})
+            else:
+                said = (f"{one.at[11:16]} {one.role or one.type}: {one.text}" for one in entries)
+                request.terminal.text("\n".join(said) + "\n")
+            return OK
+        node = book.memory.node(where)
+    if node is None:
+        raise UserError(f"Nothing is kept in {where}, or it was not compacted yet: {request.command('memory compact')}")
+    if request.as_json:
+        topics = [asdict(one) for one in node.topics]
+        said_of = {"where": where, "state": node.state, "form": node.form, "by": node.by, "entries": node.entries, "digest": node.digest}
+        request.terminal.document(said_of | {"text": node.text, "topics": topics, "scope": book.scope})
+    else:
+        request.terminal.text(f"{node.text}\n")
+        request.terminal.say(f"{node.form}, {node.state}, from {counted(node.entries, 'entry', 'entries')}, {node.by}.")
+    return OK
+
+
+def recall(
+    request: Request,
+    text: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for, in any words.", show_default=False)],
+    budget: Annotated[int, typer.Option("--budget", metavar="N", min=50, help="Tokens of what is found in all.")] = 3_000,
+) -> int:
+    """Find what the memory holds for a question.
+
+    Topics first, then pieces of the raw log, each with its age and where it stands.
+    """
+    with request.reading() as book:
+        found = book.memory.recall(text, budget=budget)
+    if request.as_json:
+        request.terminal.document(asdict(found) | {"scope": book.scope})
+        return OK
+    for topic in found.topics:
+        request.terminal.text(f"topic {topic.name} ({topic.type}): {', '.join(topic.subs)}; look at {' '.join(topic.days[-3:])}\n")
+    for one in found.found:
+        request.terminal.text(f"{one.where} ({one.age}): {one.text}\n")
+    if found.note:
+        request.terminal.say(found.note)
+    return OK
+
+
+def write(
+    request: Request,
+    layer: Annotated[str, typer.Argument(metavar="LAYER", help="scratchpad, working, queue, knowledge or plan.", show_default=False)],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The text; - reads standard input.")] = "-",
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Of a text of knowledge or a plan.")] = "",
+) -> int:
+    """Write a text of a layer in place of the one before.
+
+    Texts that are always loaded have a cap: scratchpad 150 lines, working 100, queue 50.
+    """
+    text = read_text(file, request.terminal, what="a text")
+    with request.writing() as book:
+        book.memory.write(layer, text, name=name)
+    if request.as_json:
+        request.terminal.document({"layer": layer, "name": name, "lines": len(text.splitlines()), "scope": book.scope})
+    else:
+        request.terminal.say(f"Wrote {counted(len(text.splitlines()), 'line')} to {layer}{f' {name}' if name else ''}.")
+    return OK
+
+
+def start(request: Request) -> int:
+    """Print what an agent loads when a session begins.
+
+    The tree is brought up to date first.
+    """
+    with request.writing() as book:
+        loaded = book.memory.start()
+    if request.as_json:
+        request.terminal.document({"root": loaded.root, "layers": dict(loaded.layers), "scope": book.scope})
+    else:
+        parts = [loaded.root, *(f"# {name.capitalize()}\n{text.rstrip()}" for name, text in loaded.layers.items())]
+        request.terminal.text("\n\n".join(parts) + "\n")
+    return OK
+
+
+def checkpoint(
+    request: Request,
+    asked: Annotated[str, typer.Option("--request", metavar="TEXT", help="What was asked for.")] = "",
+    analysis: Annotated[str, typer.Option("--analysis", metavar="TEXT", help="What was found out.")] = "",
+    decisions: Annotated[str, typer.Option("--decisions", metavar="TEXT", help="What was decided, and why.")] = "",
+    outcome: Annotated[str, typer.Option("--outcome", metavar="TEXT", help="How it ended.")] = "",
+    references: Annotated[str, typer.Option("--references", metavar="TEXT", help="Files, commits, pages.")] = "",
+    topic: Topic = "",
+    session: Session = "",
+    event: Event = "",
+) -> int:
+    """Write down a finished task."""
+    with request.writing() as book:
+        kept = book.memory.checkpoint(
+            request=asked,
+            analysis=analysis,
+            decisions=decisions,
+            outcome=outcome,
+            references=references,
+            topic=topic,
+            session=session,
+            event=event,
+        )
+    if request.as_json:
+        request.terminal.document({"kept": kept is not None, "entry": None if kept is None else asdict(kept), "scope": book.scope})
+    else:
+        request.terminal.say("Kept." if kept is not None else f"Event '{event}' was kept before; nothing was written.")
+    return OK
+
+
+def flush(
+    request: Request,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What would be lost; - reads standard input.")] = "",
+    session: Session = "",
+    event: Event = "",
+) -> int:
+    """Write down what would be lost when the host compacts.
+
+    The tree is brought up to date too.
+    """
+    said = read_text("-", request.terminal, what="a text") if text == "-" else text
+    with request.writing() as book:
+        done = book.memory.flush(said, session=session, event=event)
+    if request.as_json:
+        request.terminal.document(asdict(done) | {"scope": book.scope})
+    else:
+        request.terminal.say(f"Flushed; {counted(len(done.built), 'node')} built.")
+    return OK

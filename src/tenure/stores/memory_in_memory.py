@@ -1,0 +1,109 @@
+"""The memory of a scope that is held in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from rpds import HashTrieMap
+
+from tenure.memory_tree.entries import Entry
+from tenure.memory_tree.nodes import Node
+from tenure.memory_tree.periods import Kind, Period, touched
+from tenure.terms import indexed_words, search_words, stem
+
+_KINDS: tuple[Kind, ...] = ("day", "week", "month")
+_NO_ENTRIES: HashTrieMap[str, Entry] = HashTrieMap()
+_NO_NODES: HashTrieMap[Period, Node] = HashTrieMap()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryContents:
+    """Entries by id, the ids by event, nodes, what is stale, and texts by layer and name."""
+
+    entries: HashTrieMap[str, Entry] = _NO_ENTRIES
+    events: frozenset[str] = frozenset()
+    nodes: HashTrieMap[Period, Node] = _NO_NODES
+    stale: frozenset[Period] = frozenset()
+    files: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+
+class MemoryInMemory:
+    """The part of a look at a scope that concerns its memory (see `keeping.MemoryReading`)."""
+
+    @property
+    def _memory(self) -> MemoryContents:
+        raise NotImplementedError
+
+    def entries(self, *, day: str = "", limit: int | None = None) -> Sequence[Entry]:
+        """Raw entries of a day, or of all days, in order; with a limit only the newest."""
+        found = sorted((one for one in self._memory.entries.values() if not day or one.day == day), key=lambda one: one.order)
+        return found if limit is None else found[len(found) - min(limit, len(found)) :]
+
+    def entries_holding(self, words: Sequence[str], *, limit: int) -> Sequence[Entry]:
+        """Entries that hold any of some words, the likeliest first."""
+        wanted = {stem(part) for word in words for part in search_words(word)}
+        counted: list[tuple[int, Entry]] = []
+        for one in self._memory.entries.values():
+            held = wanted.intersection(map(stem, indexed_words(one.text)))
+            if held:
+                counted.append((len(held), one))
+        return [one for _, one in sorted(counted, key=lambda pair: (-pair[0], pair[1].order))][:limit]
+
+    def memory_days(self) -> Sequence[str]:
+        """Days that have entries, in order."""
+        return sorted({one.day for one in self._memory.entries.values()})
+
+    def node(self, period: Period) -> Node | None:
+        """A node as it was last built."""
+        return self._memory.nodes.get(period)
+
+    def nodes(self, kind: Kind) -> Sequence[Node]:
+        """All nodes of a kind, in order."""
+        return sorted((one for one in self._memory.nodes.values() if one.period.kind == kind), key=lambda one: one.period)
+
+    def stale_periods(self) -> Sequence[Period]:
+        """What entries arrived in since it was last built."""
+        return sorted(self._memory.stale, key=lambda one: (_KINDS.index(one.kind), one.key))
+
+    def memory_file(self, layer: str, name: str = "") -> str:
+        """A text of a layer; empty if there is none."""
+        return self._memory.files.get((layer, name), "")
+
+    def memory_files(self, layer: str) -> Sequence[str]:
+        """Names of a layer's texts, sorted."""
+        return sorted(name for one, name in self._memory.files if one == layer)
+
+
+class MemoryKeptInMemory(MemoryInMemory):
+    """Changes to the memory of a scope (see `keeping.MemoryWriting`)."""
+
+    def _keep_memory(self, memory: MemoryContents) -> None:
+        raise NotImplementedError
+
+    def keep_entries(self, entries: Sequence[Entry]) -> int:
+        """Keep entries and mark what has to be built anew; how many were new."""
+        kept, events, days = self._memory.entries, set(self._memory.events), list[str]()
+        for one in entries:
+            if one.id in kept or (one.event and one.event in events):
+                continue
+            kept = kept.insert(one.id, one)
+            events.update(filter(None, (one.event,)))
+            days.append(one.day)
+        stale = self._memory.stale.union(touched(days))
+        self._keep_memory(replace(self._memory, entries=kept, events=frozenset(events), stale=stale))
+        return len(days)
+
+    def keep_node(self, node: Node) -> None:
+        """Keep a node in place of the one before."""
+        nodes = self._memory.nodes.insert(node.period, node)
+        self._keep_memory(replace(self._memory, nodes=nodes, stale=self._memory.stale - {node.period}))
+
+    def drop_node(self, period: Period) -> None:
+        """Remove a node."""
+        self._keep_memory(replace(self._memory, nodes=self._memory.nodes.discard(period), stale=self._memory.stale - {period}))
+
+    def put_memory_file(self, layer: str, name: str, text: str) -> None:
+        """Write a text of a layer; an empty one removes it."""
+        files = {key: said for key, said in self._memory.files.items() if key != (layer, name)}
+        self._keep_memory(replace(self._memory, files={**files, (layer, name): text} if text else files))

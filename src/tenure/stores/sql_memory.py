@@ -1,0 +1,150 @@
+"""The memory of a scope in a SQL database: rows of entries, nodes and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, select, update
+
+from tenure.memory_tree.entries import Entry
+from tenure.memory_tree.nodes import Node
+from tenure.memory_tree.periods import Kind, Period, touched
+from tenure.stores import rows
+from tenure.stores.dialect import Dialect
+from tenure.stores.memory_codec import entry_body, entry_of, node_body, node_of
+from tenure.stores.prepared import change, fetch, fetch_among, put
+
+_KINDS: tuple[Kind, ...] = ("day", "week", "month")
+_AT_ONCE = 400
+
+_E, _N, _F = rows.memory_entries, rows.memory_nodes, rows.memory_files
+
+
+class SqlMemory:
+    """The part of a look at a scope that concerns its memory (see `keeping.MemoryReading`)."""
+
+    _connection: Connection
+    _dialect: Dialect
+    _wall: Mapping[str, str]
+
+    def entries(self, *, day: str = "", limit: int | None = None) -> Sequence[Entry]:
+        """Raw entries of a day, or of all days, in order; with a limit only the newest."""
+        wanted = select(_E.c.body).where(_E.c.tenant == self._wall["tenant"], _E.c.scope == self._wall["scope"])
+        if day:
+            wanted = wanted.where(_E.c.day == day)
+        if limit is None:
+            return [entry_of(body) for body in self._connection.execute(wanted.order_by(_E.c.at, _E.c.id)).scalars()]
+        newest = wanted.order_by(_E.c.at.desc(), _E.c.id.desc()).limit(limit)
+        return [entry_of(body) for body in self._connection.execute(newest).scalars()][::-1]
+
+    def entries_holding(self, words: Sequence[str], *, limit: int) -> Sequence[Entry]:
+        """Entries that hold any of some words, the likeliest first."""
+        wall = self._connection.execute(
+            select(rows.scopes.c.n).where(rows.scopes.c.tenant == self._wall["tenant"], rows.scopes.c.scope == self._wall["scope"])
+        ).scalar()
+        found = self._dialect.find_entries(self._connection, int(wall), words, limit) if wall is not None else []
+        held: dict[int, str] = {}
+        for start in range(0, len(found), _AT_ONCE):
+            held |= dict(fetch_among(self._connection, (_E.c.n, _E.c.body), self._wall, "n", found[start : start + _AT_ONCE]))
+        return [entry_of(held[row]) for row in found if row in held]
+
+    def memory_days(self) -> Sequence[str]:
+        """Days that have entries, in order."""
+        wanted = select(_E.c.day).distinct().where(_E.c.tenant == self._wall["tenant"], _E.c.scope == self._wall["scope"])
+        return list(self._connection.execute(wanted.order_by(_E.c.day)).scalars())
+
+    def node(self, period: Period) -> Node | None:
+        """A node as it was last built."""
+        found = fetch(self._connection, _NODE, {**self._wall, "kind": period.kind, "key": period.key})
+        return node_of(period, found[0][0]) if found and found[0][0] else None
+
+    def nodes(self, kind: Kind) -> Sequence[Node]:
+        """All nodes of a kind, in order."""
+        found = fetch(self._connection, _NODES, {**self._wall, "kind": kind})
+        return [node_of(Period(kind, key), body) for key, body in found if body]
+
+    def stale_periods(self) -> Sequence[Period]:
+        """What entries arrived in since it was last built."""
+        found = [Period(kind, key) for kind, key in fetch(self._connection, _STALE, self._wall)]
+        return sorted(found, key=lambda one: (_KINDS.index(one.kind), one.key))
+
+    def memory_file(self, layer: str, name: str = "") -> str:
+        """A text of a layer; empty if there is none."""
+        found = fetch(self._connection, _FILE, {**self._wall, "layer": layer, "name": name})
+        return str(found[0][0]) if found else ""
+
+    def memory_files(self, layer: str) -> Sequence[str]:
+        """Names of a layer's texts, sorted."""
+        return [str(name) for (name,) in fetch(self._connection, _FILES, {**self._wall, "layer": layer})]
+
+
+class SqlMemoryKeeping(SqlMemory):
+    """Changes to the memory of a scope (see `keeping.MemoryWriting`)."""
+
+    _scope_row: int
+
+    def keep_entries(self, entries: Sequence[Entry]) -> int:
+        """Keep entries and mark what has to be built anew; how many were new."""
+        new: dict[str, Entry] = {}
+        events = set[str]()
+        for start in range(0, len(entries), _AT_ONCE):
+            some = entries[start : start + _AT_ONCE]
+            known = {one for (one,) in fetch_among(self._connection, (_E.c.id,), self._wall, "id", [one.id for one in some])}
+            asked = [one.event for one in some if one.event]
+            if asked:
+                events.update(one for (one,) in fetch_among(self._connection, (_E.c.event,), self._wall, "event", asked))
+            for one in some:
+                if one.id not in known and one.id not in new and not (one.event and one.event in events):
+                    new[one.id] = one
+                    events.update(filter(None, (one.event,)))
+        added = list(new.values())
+        put(
+            self._connection,
+            _E,
+            [
+                {**self._wall, "id": one.id, "at": one.at, "day": one.day, "event": one.event or None, "body": entry_body(one)}
+                for one in added
+            ],
+        )
+        for start in range(0, len(added), _AT_ONCE):
+            some = added[start : start + _AT_ONCE]
+            numbers = dict(fetch_among(self._connection, (_E.c.id, _E.c.n), self._wall, "id", [one.id for one in some]))
+            self._dialect.put_entries(self._connection, self._scope_row, [(numbers[one.id], one.text) for one in some])
+        self._mark(touched([one.day for one in added]))
+        return len(added)
+
+    def _mark(self, periods: Sequence[Period]) -> None:
+        for period in periods:
+            named = {"where_tenant": self._wall["tenant"], "where_scope": self._wall["scope"]}
+            if not change(self._connection, _MARK, [{**named, "where_kind": period.kind, "where_key": period.key, "stale": True}]):
+                put(self._connection, _N, [{**self._wall, "kind": period.kind, "key": period.key, "stale": True, "body": ""}])
+
+    def keep_node(self, node: Node) -> None:
+        """Keep a node in place of the one before."""
+        self.drop_node(node.period)
+        period = node.period
+        put(self._connection, _N, [{**self._wall, "kind": period.kind, "key": period.key, "stale": False, "body": node_body(node)}])
+
+    def drop_node(self, period: Period) -> None:
+        """Remove a node."""
+        change(self._connection, _DROP, [{**self._wall, "kind": period.kind, "key": period.key}])
+
+    def put_memory_file(self, layer: str, name: str, text: str) -> None:
+        """Write a text of a layer; an empty one removes it."""
+        change(self._connection, _DROP_FILE, [{**self._wall, "layer": layer, "name": name}])
+        if text:
+            put(self._connection, _F, [{**self._wall, "layer": layer, "name": name, "text": text}])
+
+
+def _own(table: Table, *names: str, prefix: str = "") -> list[ColumnElement[bool]]:
+    return [table.c[name] == bindparam(f"{prefix}{name}") for name in ("tenant", "scope", *names)]
+
+
+_NODE = select(_N.c.body).where(*_own(_N, "kind", "key"))
+_NODES = select(_N.c.key, _N.c.body).where(*_own(_N, "kind")).order_by(_N.c.key)
+_STALE = select(_N.c.kind, _N.c.key).where(*_own(_N), _N.c.stale)
+_MARK = update(_N).where(*_own(_N, "kind", "key", prefix="where_")).values(stale=bindparam("stale"))
+_DROP = delete(_N).where(*_own(_N, "kind", "key"))
+_FILE = select(_F.c.text).where(*_own(_F, "layer", "name"))
+_FILES = select(_F.c.name).where(*_own(_F, "layer")).order_by(_F.c.name)
+_DROP_FILE = delete(_F).where(*_own(_F, "layer", "name"))
