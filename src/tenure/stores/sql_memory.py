@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, func, select, update
 
 from tenure.memory_tree.entries import Entry
 from tenure.memory_tree.nodes import Node
 from tenure.memory_tree.periods import Kind, Period, touched
+from tenure.memory_tree.topics import Topic
+from tenure.ports import Found
 from tenure.stores import rows
-from tenure.stores.dialect import Dialect
-from tenure.stores.memory_codec import entry_body, entry_of, node_body, node_of
+from tenure.stores.dialect import DatedLog, Dialect
+from tenure.stores.log_search import find_in_log
+from tenure.stores.memory_codec import entry_body, entry_of, node_body, node_of, topics_of
 from tenure.stores.prepared import change, fetch, fetch_among, put
 
 _KINDS: tuple[Kind, ...] = ("day", "week", "month")
@@ -43,10 +46,41 @@ class SqlMemory:
             select(rows.scopes.c.n).where(rows.scopes.c.tenant == self._wall["tenant"], rows.scopes.c.scope == self._wall["scope"])
         ).scalar()
         found = self._dialect.find_entries(self._connection, int(wall), words, limit) if wall is not None else []
+        return self._numbered(found)
+
+    def find_in_log(self, text: str, *, limit: int) -> tuple[Found, Found]:
+        """The sessions that answer a text, and the entries that do."""
+        log = self._log()
+        return find_in_log(log, text, limit=limit) if log is not None else (Found(), Found())
+
+    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, Sequence[Entry]]:
+        """The sessions of some names on a day, by their place in it."""
+        log = self._log()
+        held = log.on_day(day) if log is not None else []
+        places = {name: place for place, name in enumerate(dict.fromkeys(name for name, _ in held), 1)}
+        wanted = {row: places[name] for name, row in held if name in names}
+        found: dict[int, list[Entry]] = {}
+        for row, entry in zip(wanted, self._numbered(list(wanted)), strict=True):
+            found.setdefault(wanted[row], []).append(entry)
+        return found
+
+    def memory_topics(self) -> Sequence[Topic]:
+        """Topics of all months, as they were last built."""
+        bodies = self._connection.execute(_TOPICS, self._wall).scalars()
+        return [topic for body in bodies for topic in topics_of(body)]
+
+    def _log(self) -> DatedLog | None:
+        wall = self._connection.execute(
+            select(rows.scopes.c.n).where(rows.scopes.c.tenant == self._wall["tenant"], rows.scopes.c.scope == self._wall["scope"])
+        ).scalar()
+        return self._dialect.log(self._connection, int(wall), (self._wall["tenant"], self._wall["scope"])) if wall is not None else None
+
+    def _numbered(self, numbers: Sequence[int]) -> list[Entry]:
+        """The entries in rows, in the order of these."""
         held: dict[int, str] = {}
-        for start in range(0, len(found), _AT_ONCE):
-            held |= dict(fetch_among(self._connection, (_E.c.n, _E.c.body), self._wall, "n", found[start : start + _AT_ONCE]))
-        return [entry_of(held[row]) for row in found if row in held]
+        for start in range(0, len(numbers), _AT_ONCE):
+            held |= dict(fetch_among(self._connection, (_E.c.n, _E.c.body), self._wall, "n", numbers[start : start + _AT_ONCE]))
+        return [entry_of(held[row]) for row in numbers if row in held]
 
     def memory_days(self) -> Sequence[str]:
         """Days that have entries, in order."""
@@ -142,6 +176,7 @@ def _own(table: Table, *names: str, prefix: str = "") -> list[ColumnElement[bool
 
 _NODE = select(_N.c.body).where(*_own(_N, "kind", "key"))
 _NODES = select(_N.c.key, _N.c.body).where(*_own(_N, "kind")).order_by(_N.c.key)
+_TOPICS = select(func.json_extract(_N.c.body, "$.topics")).where(*_own(_N), _N.c.kind == "month", _N.c.body != "").order_by(_N.c.key)
 _STALE = select(_N.c.kind, _N.c.key).where(*_own(_N), _N.c.stale)
 _MARK = update(_N).where(*_own(_N, "kind", "key", prefix="where_")).values(stale=bindparam("stale"))
 _DROP = delete(_N).where(*_own(_N, "kind", "key"))

@@ -23,6 +23,7 @@ from tenure.ports import Scrubbed, Usage
 from tenure.stores import migrations, rows, scrubbing, sqlite_words
 from tenure.stores.dialect import Searchable
 from tenure.stores.scopes import check_scope, tenant
+from tenure.stores.sqlite_log import SqliteLog
 from tenure.stores.sql_reading import SqlReading
 from tenure.stores.sql_vectors import Matrices
 from tenure.stores.sql_writing import SqlWriting
@@ -76,6 +77,10 @@ class SqliteDialect:
     def find_entries(self, connection: Connection, wall: int, words: Sequence[str], limit: int) -> Sequence[int]:
         """Rows of entries that hold any of some words, the likeliest first."""
         return sqlite_words.holding_entries(connection, wall, words, limit)
+
+    def log(self, connection: Connection, wall: int, scope: tuple[str, str]) -> SqliteLog:
+        """The raw log of a scope, for search."""
+        return SqliteLog(connection, wall, scope)
 
     def find_sharing(self, connection: Connection, wall: int, groups: Sequence[Sequence[str]], limit: int) -> Sequence[int]:
         """Rows that hold every word of at least one of the groups."""
