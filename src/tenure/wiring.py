@@ -38,7 +38,8 @@ from tenure.system import SystemClock, UlidSource
 from tenure.threads import in_thread
 
 if TYPE_CHECKING:
-    from tenure.learning.loop import Learned, Learner, Summary
+    from tenure.learning.learned import Learned, Summary
+    from tenure.learning.loop import Learner
     from tenure.learning.memory import Memory
 
 

@@ -29,9 +29,13 @@ def test_an_interrupt_that_a_destructor_swallows_is_raised_at_the_next_check_and
 
 def test_an_interrupt_in_plain_code_is_raised_at_once_and_afterwards_all_is_as_it_was() -> None:
     before = signal.getsignal(signal.SIGINT), sys.unraisablehook
-    with pytest.raises(KeyboardInterrupt), Interrupts():
+
+    def interrupted() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         sum(range(1000))
+
+    with pytest.raises(KeyboardInterrupt), Interrupts():
+        interrupted()
     assert (signal.getsignal(signal.SIGINT), sys.unraisablehook) == before
 
 
