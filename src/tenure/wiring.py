@@ -114,6 +114,9 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
 
         return Memory(self.store, self.scope, clock=self.clock, ids=self.ids, search=InMemorySearch)
 
+    def _compact_memory(self, scope: str) -> None:
+        self.in_scope(scope).memory.compact()
+
     @classmethod
     def open(
         cls,
