@@ -63,6 +63,14 @@ class Dialect(Protocol):
         """Rows of entries inside the wall that hold any of some words, the likeliest first."""
         ...
 
+    def remove_entries(self, connection: Connection, rows: Sequence[int]) -> None:
+        """Take entries of the memory out of the index."""
+        ...
+
+    def indexed_entries(self, connection: Connection, wall: int) -> Sequence[int]:
+        """Rows of all entries inside the wall that the index has."""
+        ...
+
     def put_task(self, connection: Connection, row: int, wall: int, asked: str) -> None:
         """Make a run searchable by its task's input, in place of what was there."""
         ...
