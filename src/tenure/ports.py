@@ -391,7 +391,7 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         ...
 
     def counts(self) -> Mapping[str, int]:
-        """Sizes by name: runs, lessons, live, provisional, active, held, retired, deltas, open (held changes), failed_replies."""
+        """Sizes by name: runs, lessons, by status, live, deltas, open (held changes), failed_replies, memory_entries, memory_nodes."""
         ...
 
 
@@ -473,7 +473,7 @@ class Store(Protocol):
         ...
 
     def scopes(self) -> Sequence[str]:
-        """Scopes with a delta or a run, sorted."""
+        """Scopes with a delta, a run or a memory, sorted."""
         ...
 
     def spent(self, scope: str, day: str | None = None) -> Usage:

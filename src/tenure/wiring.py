@@ -38,7 +38,8 @@ from tenure.system import SystemClock, UlidSource
 from tenure.threads import in_thread
 
 if TYPE_CHECKING:
-    from tenure.learning.loop import Learned, Learner, Summary
+    from tenure.learning.learned import Learned, Summary
+    from tenure.learning.loop import Learner
     from tenure.learning.memory import Memory
 
 
@@ -111,6 +112,9 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
         from tenure.learning.memory import Memory
 
         return Memory(self.store, self.scope, clock=self.clock, ids=self.ids)
+
+    def _compact_memory(self, scope: str) -> None:
+        self.in_scope(scope).memory.compact()
 
     @classmethod
     def open(

@@ -12,10 +12,11 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # without `typing`: see `tenure/__init__.py`
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
     from tenure.connect.spool import Spool
     from tenure.stores.quick import QuickBook, QuickLesson

@@ -12,7 +12,10 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False  # without `typing`: see `tenure/__init__.py`
+if TYPE_CHECKING:
+    from typing import Any
 
 QUIET_S = 600
 """How long a session has to be quiet, in seconds, to be learned from without having been told that it ended."""

@@ -23,7 +23,7 @@ class MemoryReading(Protocol):
         ...
 
     def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, Sequence[Entry]]:
-        """The sessions of some names on a day by their place in it, from 1, each in order; entries without a session are of the one named ''."""
+        """The sessions of some names on a day by their place in it, from 1, each in order. Entries without a session are of ''."""
         ...
 
     def memory_topics(self) -> Sequence[Topic]:
@@ -54,12 +54,35 @@ class MemoryReading(Protocol):
         """Names of a layer's texts, sorted."""
         ...
 
+    def memory_texts(self) -> Mapping[tuple[str, str], str]:
+        """The texts of all layers by layer and name, sorted; those that Tenure notes for itself too."""
+        ...
+
+    def check_memory(self) -> Sequence[str]:
+        """What of the memory does not fit together in the store itself, a sentence each; empty if all does.
+
+        Looked at are the text index, which has a row for each entry and no other, and the days of nodes, which have entries.
+        Cost follows the number of entries.
+        """
+        ...
+
 
 class MemoryWriting(MemoryReading, Protocol):
     """Changes to the memory of one scope, in its transaction."""
 
     def keep_entries(self, entries: Sequence[Entry]) -> int:
         """Keep entries and mark what has to be built anew; how many were new. One whose id or event is known is left out."""
+        ...
+
+    def drop_entries(self, ids: Collection[str]) -> int:
+        """Take entries out for good, with their words in the index, and mark what has to be built anew; how many there were.
+
+        No byte of them is left once the store was scrubbed. Nodes stay as they are until they are built or dropped.
+        """
+        ...
+
+    def mark_stale(self, periods: Sequence[Period]) -> None:
+        """Have nodes built anew when the memory is compacted next."""
         ...
 
     def keep_node(self, node: Node) -> None:

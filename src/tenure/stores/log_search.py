@@ -59,7 +59,7 @@ class Log(Protocol):
         ...
 
     def holding(self, phrases: Sequence[str], *, limit: int, newest: bool, texts: bool) -> Sequence[Said]:
-        """Entries that hold any of some words, or of some words next to each other: the likeliest first, or the newest; with their texts if asked."""
+        """Entries that hold any of some words, or several next to each other: the likeliest first, or the newest; `texts` if wanted."""
         ...
 
 
@@ -117,7 +117,7 @@ class _Look:
                 break
             rare.append(word)
             weighed += self.held_by(word)
-        asked = tuple([*exact, *(rare or words)])
+        asked = (*exact, *(rare or words))
         if asked not in self._found:
             newest = not rare and not exact
             self._found[asked] = self._log.holding(asked, limit=READ, newest=newest, texts=self._texts) if asked else ()

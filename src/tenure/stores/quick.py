@@ -12,10 +12,12 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from math import log1p
 from types import SimpleNamespace
-from typing import Any
 
 from tenure.playbook.blocks import lesson_block, short_ids
-from tenure.terms import question, stem
+
+TYPE_CHECKING = False  # without `typing`: see `tenure/__init__.py`
+if TYPE_CHECKING:
+    from typing import Any
 
 WAIT_S = 0.2
 """How long a lock is waited for, in seconds. Readers of a file in WAL form wait for none."""
@@ -113,6 +115,8 @@ class QuickBook:
             most: how many at most.
             without: ids of lessons that were shown already.
         """
+        from tenure.terms import question, stem  # its patterns take a while to compile, and the start of a session asks for none
+
         asked = question(text, most=MOST_WORDS)
         walls = {n: scope for scope, n in self._rows.items() if self.scope == scope or self.scope.startswith(f"{scope}/")}
         if not walls or not (asked.words or asked.identifiers):
