@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from tenure.memory_tree.entries import Entry
@@ -51,6 +51,10 @@ class MemoryWriting(MemoryReading, Protocol):
 
     def keep_entries(self, entries: Sequence[Entry]) -> int:
         """Keep entries and mark what has to be built anew; how many were new. One whose id or event is known is left out."""
+        ...
+
+    def refile(self, days: Mapping[str, str]) -> None:
+        """File entries, named by their ids, in other days. What has to be built anew is for the caller to know."""
         ...
 
     def keep_node(self, node: Node) -> None:

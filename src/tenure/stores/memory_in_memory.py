@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rpds import HashTrieMap
@@ -93,6 +93,14 @@ class MemoryKeptInMemory(MemoryInMemory):
         stale = self._memory.stale.union(touched(days))
         self._keep_memory(replace(self._memory, entries=kept, events=frozenset(events), stale=stale))
         return len(days)
+
+    def refile(self, days: Mapping[str, str]) -> None:
+        """File entries in other days."""
+        kept = self._memory.entries
+        for id_, day in days.items():
+            if id_ in kept:
+                kept = kept.insert(id_, replace(kept[id_], day=day))
+        self._keep_memory(replace(self._memory, entries=kept))
 
     def keep_node(self, node: Node) -> None:
         """Keep a node in place of the one before."""
