@@ -112,7 +112,7 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
         from tenure.learning.memory import Memory
         from tenure.stores.search_in_memory import InMemorySearch
 
-        return Memory(self.store, self.scope, clock=self.clock, ids=self.ids, search=InMemorySearch)
+        return Memory(self.store, self.scope, clock=self.clock, ids=self.ids, search=InMemorySearch, model=self._model)
 
     def _compact_memory(self, scope: str) -> None:
         self.in_scope(scope).memory.compact()

@@ -21,8 +21,9 @@ from typing import Any
 from tenure.evaluation.bench_files import Place, read_json
 from tenure.evaluation.memory_walk import Tree, looked_for, walk
 from tenure.evaluation.recall_memaware import BUDGETS, Session, read_sessions, run_recall_memaware
+from tenure.memory_tree.caps import Caps
 from tenure.memory_tree.entries import Entry
-from tenure.memory_tree.nodes import Caps, Node, build_day, build_month, build_week, sessions_of
+from tenure.memory_tree.nodes import Node, build_day, build_month, build_week, sessions_of
 from tenure.memory_tree.periods import Period, month_of, week_of, weeks_of
 from tenure.memory_tree.root import build_root
 from tenure.ports import Embedder

@@ -14,7 +14,7 @@ from datetime import datetime
 from tenure.errors import UserError
 from tenure.learning.corroborating import with_too_few_voices
 from tenure.learning.forgetting_memory import Remembered, origins_in, plan_memory, sessions_with, take_out
-from tenure.learning.memory import BUILT
+from tenure.learning.compacting import BUILT
 from tenure.learning.replay import forget_grades_by
 from tenure.learning.resting import Resting, find_resting, lessons_naming, names_origin
 from tenure.learning.revoking import SETTING as REVOCATIONS

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tenure.learning.memory import BUILT
+from tenure.learning.compacting import BUILT
 from tenure.learning.quoting import Quotations
 from tenure.learning.resting import names_origin
 from tenure.memory_tree.entries import Entry
