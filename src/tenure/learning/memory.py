@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from zoneinfo import ZoneInfo
 
 from tenure.errors import UserError
-from tenure.governance.redaction import redact, redact_all
+from tenure.governance.redaction import redact
+from tenure.learning.memory_redaction import plain_name, shown_node, shown_topics, without_secrets
 from tenure.learning.talks import Talk, choose_remembered, index_talks, remember
 from tenure.memory_tree.entries import Entry, checked_topic, checked_type
 from tenure.memory_tree.keywords import telling
@@ -129,6 +130,7 @@ class Memory:
         at: datetime | None = None,
         done: bool = False,
         event: str = "",
+        origin: str = "",
     ) -> Entry | None:
         """Write an entry down. It can be recalled by the next call.
 
@@ -141,6 +143,7 @@ class Memory:
             at: when, with a zone; none takes now.
             done: of a project: that its topic is finished.
             event: id of the host's event; the same event told again is not kept again.
+            origin: name of the origin of the text (see `Origin.name`); empty for who keeps the memory.
 
         Returns:
             The entry as kept; none if its event was kept before.
@@ -150,7 +153,7 @@ class Memory:
         """
         if not text.strip():
             raise UserError("There is nothing to keep. Give a text: tenure memory log 'We ship on Fridays.'")
-        kind, name = checked_type(type), redact(checked_topic(topic)).text
+        kind, name, event = checked_type(type), checked_topic(topic), plain_name(event)
         moment = at if at is not None else self._clock.now()
         with self._store.writing(self._scope) as work:
             zone = _zone(work.setting(ZONE))
@@ -158,20 +161,21 @@ class Memory:
                 id=self._ids.next() if not event else f"event:{sha256(event.encode('utf-8', 'surrogatepass')).hexdigest()[:26]}",
                 at=stamp(moment),
                 day=day_of(moment, zone),
-                text=redact(text).text,
+                text=text,
                 type=kind,
                 topic=name,
                 session=session,
                 role=role,
                 done=done,
                 event=event,
+                origin=origin,
             )
+            (entry,) = without_secrets([entry])
             return entry if work.keep_entries([entry]) else None
 
     def keep(self, entries: Sequence[Entry]) -> int:
         """Keep entries that were made elsewhere, such as imported turns; how many were new. Their days are filed as they say."""
-        texts = redact_all([one.text for one in entries])
-        clean = [_with_text(one, said) for one, said in zip(entries, texts, strict=True)]
+        clean = without_secrets(entries)
         with self._store.writing(self._scope) as work:
             return work.keep_entries(clean)
 
@@ -207,12 +211,13 @@ class Memory:
         """The root, under its cap, of the tree as it was last compacted."""
         with self._store.reading(self._scope) as look:
             zone = look.setting(ZONE) or "UTC"
-            return build_root(look.nodes("month"), today=day_of(self._clock.now(), _zone(zone)), zone=zone)
+            return redact(build_root(look.nodes("month"), today=day_of(self._clock.now(), _zone(zone)), zone=zone)).text
 
     def node(self, name: str) -> Node | None:
         """A day, week or month by its name, as it was last compacted; none if nothing is kept in it."""
         with self._store.reading(self._scope) as look:
-            return look.node(read_period(name))
+            found = look.node(read_period(name))
+        return None if found is None else shown_node(found)
 
     def session(self, where: str) -> tuple[Entry, ...]:
         """The raw entries of a session by day and place, such as `2026-03-15#3`.
@@ -225,7 +230,7 @@ class Memory:
             sessions = sessions_of(look.entries(day=day))
         if not place.isdigit() or not 1 <= int(place) <= len(sessions):
             raise UserError(f"There is no session '{where}'; {day} has {len(sessions)}. Its day names them: tenure memory show {day}")
-        return sessions[int(place) - 1]
+        return tuple(without_secrets(sessions[int(place) - 1]))
 
     def recall(self, text: str, *, budget: int = 3_000) -> Recalled:
         """What the memory holds for a question: topics first, then days, then pieces of the raw log with their age.
@@ -265,7 +270,7 @@ class Memory:
         if not found and not named:
             note = f"Nothing in the memory holds any word of this. It goes from {days[0]} to {days[-1]}, on {len(days):,} days."
         best = sorted(named, key=lambda one: (-len(wanted & _stems((one.name, *one.subs))), one.name))[:8]
-        return Recalled(topics=tuple(best), nodes=nodes, found=found, note=note or missed)
+        return Recalled(topics=shown_topics(best), nodes=nodes, found=found, note=note or missed)
 
     def write(self, layer: str, text: str, *, name: str = "") -> None:
         """Write a text of a layer in place of the one before; an empty one removes it.
@@ -291,18 +296,19 @@ class Memory:
 
     def read(self, layer: str, *, name: str = "") -> str:
         """A text of a layer; of knowledge with the `user` and `feedback` entries of its topic, word for word. Empty if there is none."""
+        name = redact(checked_topic(name)).text  # as it was written
         with self._store.reading(self._scope) as look:
-            text = look.memory_file(layer, name)
+            text = redact(look.memory_file(layer, name)).text
             if layer != "knowledge" or not name:
                 return text
             kept = [one for one in look.entries() if one.type in ("user", "feedback") and (one.topic or one.type) == name]
-        return "\n".join([*filter(None, (text,)), *(f"- {one.day}: {one.text}" for one in kept)])
+        return "\n".join([*filter(None, (text,)), *(f"- {one.day}: {one.text}" for one in without_secrets(kept))])
 
     def start(self) -> Start:
         """Compact, and give what an agent loads when a session begins."""
         self.compact()
         with self._store.reading(self._scope) as look:
-            layers = {layer: text for layer in LINES if (text := look.memory_file(layer))}
+            layers = {layer: redact(text).text for layer in LINES if (text := look.memory_file(layer))}
         return Start(root=self.root(), layers=layers)
 
     def checkpoint(
@@ -316,11 +322,12 @@ class Memory:
         topic: str = "",
         session: str = "",
         event: str = "",
+        origin: str = "",
     ) -> Entry | None:
         """Write down a finished task in one entry; parts that are empty are left out. See `log` for the rest."""
         parts = {"Request": request, "Analysis": analysis, "Decisions": decisions, "Outcome": outcome, "References": references}
         said = "\n".join(f"{name}: {part.strip()}" for name, part in parts.items() if part.strip())
-        return self.log(said, topic=topic, session=session, event=event)
+        return self.log(said, topic=topic, session=session, event=event, origin=origin)
 
     def flush(self, text: str = "", *, session: str = "", event: str = "") -> Compacted:
         """Write down what would be lost when the host compacts, and bring the tree up to date."""
@@ -352,10 +359,6 @@ def _zone(name: str | None) -> ZoneInfo:
         return ZoneInfo(name or "UTC")
     except (KeyError, ValueError, OSError) as exc:
         raise UserError(f"'{name}' is no zone that this machine knows. Zones have names such as Europe/Berlin or UTC.") from exc
-
-
-def _with_text(entry: Entry, text: str) -> Entry:
-    return entry if entry.text == text else replace(entry, text=text)
 
 
 def _build(work: Writing, period: Period, today: str) -> Node | None:
