@@ -7,13 +7,14 @@ The nodes follow from the entries: see `compacting`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 
 from tenure.errors import UserError
-from tenure.governance.redaction import redact, redact_all
+from tenure.governance.redaction import redact
 from tenure.learning.compacting import Compacted, compact, kept_now
+from tenure.learning.memory_redaction import plain_name, shown_node, shown_topics, without_secrets
 from tenure.learning.memory_settings import memory_settings, zone_of
 from tenure.learning.memory_summaries import Summaries
 from tenure.learning.talks import Talk, choose_remembered, index_talks, remember
@@ -116,6 +117,7 @@ class Memory:
         at: datetime | None = None,
         done: bool = False,
         event: str = "",
+        origin: str = "",
     ) -> Entry | None:
         """Write an entry down. It can be recalled by the next call.
 
@@ -129,6 +131,7 @@ class Memory:
             at: when, with a zone; none takes now.
             done: of a project: that its topic is finished.
             event: id of the host's event; the same event told again is not kept again.
+            origin: name of the origin of the text (see `Origin.name`); empty for who keeps the memory.
 
         Returns:
             The entry as kept; none if its event was kept before.
@@ -138,7 +141,7 @@ class Memory:
         """
         if not text.strip():
             raise UserError("There is nothing to keep. Give a text: tenure memory log 'We ship on Fridays.'")
-        chosen, name = checked_type(type) if type else None, redact(checked_topic(topic)).text
+        chosen, name, event = checked_type(type) if type else None, checked_topic(topic), plain_name(event)
         moment = at if at is not None else self._clock.now()
         with self._store.writing(self._scope) as work:
             settings = memory_settings(work)
@@ -146,24 +149,21 @@ class Memory:
                 id=self._ids.next() if not event else f"event:{sha256(event.encode('utf-8', 'surrogatepass')).hexdigest()[:26]}",
                 at=stamp(moment),
                 day=day_of(moment, settings.zone),
-                text=redact(text).text,
+                text=text,
                 type=chosen or (type_by_rules(text, settings.rules) if not role else "log"),
                 topic=name,
                 session=session,
                 role=role,
                 done=done,
                 event=event,
+                origin=origin,
             )
+            (entry,) = without_secrets([entry])
             return entry if work.keep_entries([entry]) else None
 
     def keep(self, entries: Sequence[Entry]) -> int:
         """Keep entries that were made elsewhere, such as imported turns; how many were new. Their days are filed as they say."""
-        texts = redact_all([one.text for one in entries])
-        topics = {one.topic: redact(" ".join(one.topic.split())).text for one in entries if one.topic}
-        clean = [
-            one if (said, topics.get(one.topic, "")) == (one.text, one.topic) else replace(one, text=said, topic=topics.get(one.topic, ""))
-            for one, said in zip(entries, texts, strict=True)
-        ]
+        clean = without_secrets(entries)
         with self._store.writing(self._scope) as work:
             return work.keep_entries(clean)
 
@@ -183,7 +183,7 @@ class Memory:
         with self._store.reading(self._scope) as look:
             settings = memory_settings(look)
             today = day_of(self._clock.now(), settings.zone)
-            return build_root(look.nodes("month"), today=today, zone=settings.zone_name, caps=settings.caps)
+            return redact(build_root(look.nodes("month"), today=today, zone=settings.zone_name, caps=settings.caps)).text
 
     def topics(self, name: str = "") -> tuple[Topic, ...]:
         """All topics that a writer named, newest first: of the whole tree, or of a day, week or month."""
@@ -191,7 +191,7 @@ class Memory:
             node = look.node(read_period(name)) if name else None
             nodes = look.nodes("month") if not name else [node] if node is not None else []
         found = (one for one in merge_topics(topic for one in nodes for topic in one.topics) if one.given)
-        return tuple(sorted(found, key=lambda one: (one.last, one.at, one.key), reverse=True))
+        return shown_topics(sorted(found, key=lambda one: (one.last, one.at, one.key), reverse=True))
 
     def failure(self, name: str) -> str:
         """Why a model's summary of a day, week or month could not be used; empty if none failed."""
@@ -202,7 +202,8 @@ class Memory:
     def node(self, name: str) -> Node | None:
         """A day, week or month by its name, as it was last compacted; none if nothing is kept in it."""
         with self._store.reading(self._scope) as look:
-            return look.node(read_period(name))
+            found = look.node(read_period(name))
+        return None if found is None else shown_node(found)
 
     def session(self, where: str) -> tuple[Entry, ...]:
         """The raw entries of a session by day and place, such as `2026-03-15#3`.
@@ -215,7 +216,7 @@ class Memory:
             sessions = sessions_of(look.entries(day=day))
         if not place.isdigit() or not 1 <= int(place) <= len(sessions):
             raise UserError(f"There is no session '{where}'; {day} has {len(sessions)}. Its day names them: tenure memory show {day}")
-        return sessions[int(place) - 1]
+        return tuple(without_secrets(sessions[int(place) - 1]))
 
     def recall(self, text: str, *, budget: int = 3_000) -> Recalled:
         """What the memory holds for a question: topics first, then days, then pieces of the raw log with their age.
@@ -255,7 +256,7 @@ class Memory:
         if not found and not named:
             note = f"Nothing in the memory holds any word of this. It goes from {days[0]} to {days[-1]}, on {len(days):,} days."
         best = sorted(named, key=lambda one: (-len(wanted & _stems((one.name, *one.subs))), one.name))[:8]
-        return Recalled(topics=tuple(best), nodes=nodes, found=found, note=note or missed)
+        return Recalled(topics=shown_topics(best), nodes=nodes, found=found, note=note or missed)
 
     def write(self, layer: str, text: str, *, name: str = "") -> None:
         """Write a text of a layer in place of the one before; an empty one removes it.
@@ -281,10 +282,11 @@ class Memory:
 
     def read(self, layer: str, *, name: str = "") -> str:
         """A text of a layer; of knowledge with the `user` and `feedback` entries of its topic, word for word. Empty if there is none."""
+        name = redact(checked_topic(name)).text  # as it was written
         with self._store.reading(self._scope) as look:
-            text = look.memory_file(layer, name)
+            text = redact(look.memory_file(layer, name)).text
             kept = kept_now(look, name) if layer == "knowledge" and name else ""
-        return "\n".join(filter(None, (text, kept)))
+        return "\n".join(filter(None, (text, redact(kept).text)))
 
     def knowledge(self) -> tuple[str, ...]:
         """Names of the texts of knowledge: those that were written, and those of topics that a person said something to keep about."""
@@ -297,7 +299,7 @@ class Memory:
         """Compact, and give what an agent loads when a session begins. No model is asked: a session does not wait for one."""
         self.compact(ask=False)
         with self._store.reading(self._scope) as look:
-            layers = {layer: text for layer in LINES if (text := look.memory_file(layer))}
+            layers = {layer: redact(text).text for layer in LINES if (text := look.memory_file(layer))}
         return Start(root=self.root(), layers=layers)
 
     def checkpoint(
@@ -311,11 +313,12 @@ class Memory:
         topic: str = "",
         session: str = "",
         event: str = "",
+        origin: str = "",
     ) -> Entry | None:
         """Write down a finished task in one entry; parts that are empty are left out. See `log` for the rest."""
         parts = {"Request": request, "Analysis": analysis, "Decisions": decisions, "Outcome": outcome, "References": references}
         said = "\n".join(f"{name}: {part.strip()}" for name, part in parts.items() if part.strip())
-        return self.log(said, topic=topic, session=session, event=event)
+        return self.log(said, topic=topic, session=session, event=event, origin=origin)
 
     def flush(self, text: str = "", *, session: str = "", event: str = "") -> Compacted:
         """Write down what would be lost when the host compacts, and bring the tree up to date. No model is asked."""

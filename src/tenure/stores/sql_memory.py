@@ -97,7 +97,7 @@ class SqlMemory:
 
     def _count_nodes(self) -> int:
         """How many nodes were built."""
-        return int(fetch(self._connection, _BUILT, self._wall)[0][0])
+        return int(fetch(self._connection, _BUILT, {**self._wall, "least": 0})[0][0])
 
     def _wall_number(self) -> int | None:
         """The number of the scope, by which its rows in the text index are known; none before anything is written in it."""
@@ -200,7 +200,7 @@ _STALE = select(_N.c.kind, _N.c.key).where(*_own(_N), _N.c.stale)
 _MARK = update(_N).where(*_own(_N, "kind", "key", prefix="where_")).values(stale=bindparam("stale"))
 _REFILE = update(_E).where(*_own(_E, "id", prefix="where_")).values(day=bindparam("day"), body=bindparam("body"))
 _DROP = delete(_N).where(*_own(_N, "kind", "key"))
-_BUILT = select(func.count()).select_from(_N).where(*_own(_N), _N.c.body != "")
+_BUILT = select(func.count()).select_from(_N).where(*_own(_N), func.length(_N.c.body) > bindparam("least"))
 _NUMBERS = select(_E.c.n).where(*_own(_E))
 _DROP_ENTRY = delete(_E).where(*_own(_E, "n"))
 _TEXTS = select(_F.c.layer, _F.c.name, _F.c.text).where(*_own(_F)).order_by(_F.c.layer, _F.c.name)
