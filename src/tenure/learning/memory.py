@@ -6,7 +6,7 @@ The nodes follow from the entries: see `compacting`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -14,20 +14,19 @@ from hashlib import sha256
 from tenure.errors import UserError
 from tenure.governance.redaction import redact
 from tenure.learning.compacting import Compacted, compact, kept_now
+from tenure.learning.log_recall import recall_log
 from tenure.learning.memory_redaction import plain_name, shown_node, shown_topics, without_secrets
 from tenure.learning.memory_settings import memory_settings, zone_of
 from tenure.learning.memory_summaries import Summaries
-from tenure.learning.talks import Talk, choose_remembered, index_talks, remember
 from tenure.memory_tree.entries import Entry, checked_topic, checked_type
 from tenure.memory_tree.keywords import telling
 from tenure.memory_tree.nodes import Node, sessions_of
-from tenure.memory_tree.periods import age, day_of, read_period
+from tenure.memory_tree.periods import Period, age, day_of, read_period
 from tenure.memory_tree.root import build_root
 from tenure.memory_tree.topics import Topic, merge_topics
 from tenure.memory_tree.type_rules import type_by_rules
-from tenure.passages import Search
 from tenure.ports import Clock, IdSource, LanguageModel, Reading, Store
-from tenure.terms import question, search_words
+from tenure.terms import search_words
 
 ZONE = "memory.zone"
 """Setting of a scope: the zone in which its days begin."""
@@ -38,8 +37,8 @@ LINES: Mapping[str, int] = {"scratchpad": 150, "working": 100, "queue": 50}
 ON_DEMAND = ("knowledge", "plan")
 """Layers of named texts that are read when they are needed."""
 
-CANDIDATES, TALKS_READ, DAYS_READ = 400, 200, 60
-"""Entries that a search by words looks at, and the talks and days that are read around them, at most."""
+DAYS_READ = 20
+"""Days of what was found whose nodes are looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,14 +95,11 @@ class Memory:
         store: where it is kept.
         scope: whose it is.
         clock, ids: of the engine.
-        search: makes an empty search over passages, which recall fills with what words have found.
         model: writes summaries of what is long; none leaves those that plain code makes.
     """
 
-    def __init__(
-        self, store: Store, scope: str, *, clock: Clock, ids: IdSource, search: Callable[[], Search], model: LanguageModel | None = None
-    ) -> None:
-        self._store, self._scope, self._clock, self._ids, self._search = store, scope, clock, ids, search
+    def __init__(self, store: Store, scope: str, *, clock: Clock, ids: IdSource, model: LanguageModel | None = None) -> None:
+        self._store, self._scope, self._clock, self._ids = store, scope, clock, ids
         self._model = model
 
     def log(
@@ -225,38 +221,26 @@ class Memory:
             text: the question, in any script.
             budget: tokens of the pieces in all.
         """
-        asked = question(text)
         with self._store.reading(self._scope) as look:
             today = self._today(look)
-            months, days = look.nodes("month"), look.memory_days()
-            if not days:
-                return Recalled(note="The memory is empty: nothing was written down yet.")
-            held = look.entries_holding([*asked.words, *([] if asked.words else asked.others)], limit=CANDIDATES)
-            near = list(dict.fromkeys(one.day for one in held))[:DAYS_READ]
-            of_day = {day: sessions_of(look.entries(day=day)) for day in near}
+            log = recall_log(look, text, budget=budget)
+            topics = merge_topics(look.memory_topics())
+            near = [one for day in log.days[:DAYS_READ] if (one := look.node(Period("day", day))) is not None]
+            days = look.memory_days() if not log.pieces else ()
+        if not days and not log.pieces:
+            return Recalled(note="The memory is empty: nothing was written down yet.")
         wanted = {root for word in search_words(text) if (root := telling(word))}
-        topics = merge_topics(topic for month in months for topic in month.topics)
         named = tuple(topic for topic in topics if wanted & _stems((topic.name, *topic.subs)))
-        nodes = _nearest_days(months, wanted)
-        ids = {one.id for one in held}
-        talks = {
-            f"{day}#{place}": _talk(f"{day}#{place}", day, session)
-            for day, sessions in of_day.items()
-            for place, session in enumerate(sessions, 1)
-            if any(one.id in ids for one in session)
-        }
-        talks = dict(list(talks.items())[:TALKS_READ])
-        turns, whole = self._search(), self._search()
-        note = index_talks(turns, whole, self._scope, list(talks.values()))
-        pieces, missed = remember(turns, whole, self._scope, text, talk=talks.__getitem__)
+        nodes, note = _nearest_days(near, wanted), log.note
         found = tuple(
-            Found(where=one.talk, day=talks[one.talk].day, age=age(talks[one.talk].day, today), text=redact(one.text).text)
-            for one in choose_remembered(pieces, budget)
+            Found(where=one.talk, day=day, age=age(day, today), text=redact(one.text).text)
+            for one in log.pieces
+            for day in (one.talk.partition("#")[0],)
         )
         if not found and not named:
             note = f"Nothing in the memory holds any word of this. It goes from {days[0]} to {days[-1]}, on {len(days):,} days."
         best = sorted(named, key=lambda one: (-len(wanted & _stems((one.name, *one.subs))), one.name))[:8]
-        return Recalled(topics=shown_topics(best), nodes=nodes, found=found, note=note or missed)
+        return Recalled(topics=shown_topics(best), nodes=nodes, found=found, note=note)
 
     def write(self, layer: str, text: str, *, name: str = "") -> None:
         """Write a text of a layer in place of the one before; an empty one removes it.
@@ -345,17 +329,10 @@ def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _talk(name: str, day: str, session: Sequence[Entry]) -> Talk:
-    own = [one for one in session if one.role in ("user", "")] or list(session)
-    others = [one.text for one in session if one not in own]
-    return Talk(id=name, day=day, turns=tuple(one.text for one in own), replies=tuple(others))
-
-
-def _nearest_days(months: Sequence[Node], wanted: set[str]) -> tuple[str, ...]:
+def _nearest_days(days: Sequence[Node], wanted: set[str]) -> tuple[str, ...]:
+    """The days whose keywords hold most of what is wanted, best first."""
     scored = [
-        (sum(place for place in (one.weight for one in line.words if telling(one.word.lower()) in wanted)), line.where)
-        for month in months
-        for line in month.lines
+        (sum(one.weight for line in day.lines for one in line.words if telling(one.word.lower()) in wanted), day.period.key) for day in days
     ]
     return tuple(day for worth, day in sorted(scored, reverse=True)[:5] if worth)
 

@@ -8,6 +8,7 @@ from typing import Protocol
 from tenure.memory_tree.entries import Entry
 from tenure.memory_tree.nodes import Node
 from tenure.memory_tree.periods import Kind, Period
+from tenure.memory_tree.topics import Topic
 
 
 class MemoryReading(Protocol):
@@ -19,6 +20,14 @@ class MemoryReading(Protocol):
 
     def entries_holding(self, words: Sequence[str], *, limit: int) -> Sequence[Entry]:
         """Entries that hold any of some words or another with its stem, the likeliest first; nothing in them is query syntax."""
+        ...
+
+    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, Sequence[Entry]]:
+        """The sessions of some names on a day by their place in it, from 1, each in order. Entries without a session are of ''."""
+        ...
+
+    def memory_topics(self) -> Sequence[Topic]:
+        """Topics of all months as they were last built, those of a name several times."""
         ...
 
     def memory_days(self) -> Sequence[str]:

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field, replace
 from rpds import HashTrieMap
 
 from tenure.memory_tree.entries import Entry
-from tenure.memory_tree.nodes import Node
+from tenure.memory_tree.nodes import Node, sessions_of
 from tenure.memory_tree.periods import Kind, Period, touched
+from tenure.memory_tree.topics import Topic
+from tenure.ports import Found
+from tenure.stores.log_search import ListedLog, Said, find_in_log, session_name
 from tenure.terms import indexed_words, search_words, stem
 
 MOST_NAMED = 3
@@ -56,6 +59,22 @@ class MemoryInMemory:
             if held:
                 counted.append((len(held), one))
         return [one for _, one in sorted(counted, key=lambda pair: (-pair[0], pair[1].order))][:limit]
+
+    def find_in_log(self, text: str, *, limit: int) -> tuple[Found, Found]:
+        """The sessions that answer a text, and the entries that do."""
+        said = [
+            Said(one.id, session_name(one.day, one.session), one.role in ("user", ""), tuple(indexed_words(one.text)), one.text)
+            for one in self.entries()
+        ]
+        return find_in_log(ListedLog(said), text, limit=limit)
+
+    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, Sequence[Entry]]:
+        """The sessions of some names on a day, by their place in it."""
+        return {place: some for place, some in enumerate(sessions_of(self.entries(day=day)), 1) if some[0].session in names}
+
+    def memory_topics(self) -> Sequence[Topic]:
+        """Topics of all months, as they were last built."""
+        return [topic for month in self.nodes("month") for topic in month.topics]
 
     def memory_days(self) -> Sequence[str]:
         """Days that have entries, in order."""

@@ -26,6 +26,7 @@ from tenure.stores.scopes import check_scope, tenant
 from tenure.stores.sql_reading import SqlReading
 from tenure.stores.sql_vectors import Matrices
 from tenure.stores.sql_writing import SqlWriting
+from tenure.stores.sqlite_log import SqliteLog
 from tenure.stores.weighing import Weighed, own_text, searched, searched_task, weigh
 
 BUSY_S = 60.0
@@ -76,6 +77,10 @@ class SqliteDialect:
     def find_entries(self, connection: Connection, wall: int, words: Sequence[str], limit: int) -> Sequence[int]:
         """Rows of entries that hold any of some words, the likeliest first."""
         return sqlite_words.holding_entries(connection, wall, words, limit)
+
+    def log(self, connection: Connection, wall: int, scope: tuple[str, str]) -> SqliteLog:
+        """The raw log of a scope, for search."""
+        return SqliteLog(connection, wall, scope)
 
     def remove_entries(self, connection: Connection, rows: Sequence[int]) -> None:
         """Take entries of the memory out of the index."""
