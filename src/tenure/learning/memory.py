@@ -157,14 +157,15 @@ class Memory:
             return entry if work.keep_entries([entry]) else None
 
     def keep(self, entries: Sequence[Entry]) -> int:
-        """Keep entries that were made elsewhere, such as imported turns; how many were new. Their days are filed as they say."""
+        """Keep entries that were made elsewhere, such as imported turns; how many were new. Their moments say in which days they are."""
         texts = redact_all([one.text for one in entries])
         topics = {one.topic: redact(" ".join(one.topic.split())).text for one in entries if one.topic}
-        clean = [
-            one if (said, topics.get(one.topic, "")) == (one.text, one.topic) else replace(one, text=said, topic=topics.get(one.topic, ""))
-            for one, said in zip(entries, texts, strict=True)
-        ]
         with self._store.writing(self._scope) as work:
+            zone = memory_settings(work).zone
+            clean = [
+                replace(one, text=said, topic=topics.get(one.topic, ""), day=day_of(datetime.fromisoformat(one.at), zone))
+                for one, said in zip(entries, texts, strict=True)
+            ]
             return work.keep_entries(clean)
 
     def compact(self, *, all: bool = False, ask: bool = True) -> Compacted:
@@ -332,6 +333,11 @@ class Memory:
         zone_of(name)
         with self._store.writing(self._scope) as work:
             work.set(ZONE, name)
+
+    def today(self) -> str:
+        """The day that it is in the zone of the memory, an ISO date."""
+        with self._store.reading(self._scope) as look:
+            return self._today(look)
 
     def _today(self, look: Reading) -> str:
         return day_of(self._clock.now(), memory_settings(look).zone)
