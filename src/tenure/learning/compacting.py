@@ -138,18 +138,18 @@ class Building:
     def run(self, *, all: bool) -> None:
         """Build what is due, and write down by what it was built."""
         before, now = _before(self._work), _Before(self._today, self._settings.fingerprint, self._settings.zone_name)
+        anew = all or before.tree != now.tree
+        stale = set(self._work.stale_periods())
+        # Entries may have been filed while another zone was set; what was filed since the last time is in days that are stale.
+        moved = self._refile(self._work.memory_days() if anew else sorted(one.key for one in stale if one.kind == "day"))
         days = self._work.memory_days()
-        if before.zone != now.zone and days:
-            self.refiled = self._refile(days)
-            days = self._work.memory_days()
         if all:
             self.anew = "asked for"
         elif before.tree != now.tree:
             self.anew = (
                 f"the zone is {now.zone} now" if before.zone != now.zone else "settings of the memory were changed" if before.tree else ""
             )
-        anew = all or before.tree != now.tree
-        due = {*self._work.stale_periods(), *(touched(days) if anew else _ended(days, before.day, self._today))}
+        due = {*stale, *touched([*moved]), *(touched(days) if anew else _ended(days, before.day, self._today))}
         if anew:
             due |= {node.period for kind in _ORDER for node in self._work.nodes(kind)}  # what is empty by now
         changes = _Changes(self._work, whole=anew)
@@ -205,16 +205,17 @@ class Building:
             if with_words is not node:
                 self._work.keep_node(with_words)
 
-    def _refile(self, days: Iterable[str]) -> int:
-        """File every entry anew by its moment; how many went to another day."""
-        moved: dict[str, str] = {}
+    def _refile(self, days: Iterable[str]) -> set[str]:
+        """File entries anew that are not in the day of their moment; the days to which they went."""
+        zone, moved = self._settings.zone, dict[str, str]()
         for day in days:
             for entry in self._work.entries(day=day):
-                own = day_of(datetime.fromisoformat(entry.at), self._settings.zone)
+                own = entry.at[:10] if zone.key == "UTC" else day_of(datetime.fromisoformat(entry.at), zone)
                 if own != day:
                     moved[entry.id] = own
         self._work.refile(moved)
-        return len(moved)
+        self.refiled += len(moved)
+        return set(moved.values())
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ The nodes follow from the entries: see `compacting`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 
@@ -158,9 +158,11 @@ class Memory:
             return entry if work.keep_entries([entry]) else None
 
     def keep(self, entries: Sequence[Entry]) -> int:
-        """Keep entries that were made elsewhere, such as imported turns; how many were new. Their days are filed as they say."""
+        """Keep entries that were made elsewhere, such as imported turns; how many were new. Their moments say in which days they are."""
         clean = without_secrets(entries)
         with self._store.writing(self._scope) as work:
+            zone = memory_settings(work).zone
+            clean = [one if (day := day_of(datetime.fromisoformat(one.at), zone)) == one.day else replace(one, day=day) for one in clean]
             return work.keep_entries(clean)
 
     def compact(self, *, all: bool = False, ask: bool = True) -> Compacted:
@@ -319,6 +321,11 @@ class Memory:
         zone_of(name)
         with self._store.writing(self._scope) as work:
             work.set(ZONE, name)
+
+    def today(self) -> str:
+        """The day that it is in the zone of the memory, an ISO date."""
+        with self._store.reading(self._scope) as look:
+            return self._today(look)
 
     def _today(self, look: Reading) -> str:
         return day_of(self._clock.now(), memory_settings(look).zone)

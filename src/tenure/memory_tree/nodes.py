@@ -390,7 +390,9 @@ def _topics_of(day: str, sessions: Sequence[Sequence[Entry]], lines: Sequence[Li
 def _topic(entry: Entry, day: str, subs: Sequence[str]) -> Topic:
     name = topic_name(entry)
     others = tuple(sub for sub in subs if sub.casefold() not in name.casefold())
-    return Topic(name=name, type=entry.type, subs=others[:SUBS], days=(day,), done=entry.done, given=True, at=entry.at)
+    return Topic(
+        name=name, type=entry.type, subs=others[:SUBS], days=(day,), done=entry.done and entry.type == "project", given=True, at=entry.at
+    )
 
 
 def _day_line(node: Node) -> Line:
