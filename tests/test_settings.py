@@ -121,7 +121,8 @@ def test_a_repository_has_one_scope_however_it_was_cloned(same: tuple[str, ...],
     for n, address in enumerate(same):
         root = tmp_path / "clones" / f"shop{n}"
         git = made(root / ".git")
-        config = f'[core]\n\tbare = false\n[remote "upstream"]\n\turl = https://elsewhere/x\n[Remote "origin"] # ours\n\tURL = "{address}" ; here\n'
+        config = '[core]\n\tbare = false\n[remote "upstream"]\n\turl = https://elsewhere/x\n[Remote "origin"] # ours\n'
+        config += f'\tURL = "{address}" ; here\n'
         (git / "config").write_text(config.format(above=tmp_path / "clones"))
         scopes.add(default_scope(folder=root, environment={}))
     assert len(scopes) == 1

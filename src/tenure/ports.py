@@ -66,7 +66,7 @@ class Prompt:
     Attributes:
         system: stable instructions; first, so that providers can cache them.
         user: what differs from call to call.
-        purpose: which role asks: `generate`, `reflect`, `revise`, `curate`.
+        purpose: which role asks: `generate`, `reflect`, `revise`, `curate`, `summarise`.
         max_tokens: cap on the reply, in the model's tokens.
         within_s: seconds that the answer may take in all, waits and retries included; none is no limit.
     """

@@ -163,10 +163,12 @@ def _origin_address(git: Path) -> str:
     found, inside = "", False
     for line in map(str.strip, lines):
         if line.startswith("["):
-            head, _, line = line.partition("]")
+            head, _, rest = line.partition("]")
             section, _, name = head[1:].partition(" ")
             inside = section.strip().lower() == "remote" and name.strip() == '"origin"'
-        name, is_set, value = line.partition("=")
+        else:
+            rest = line
+        name, is_set, value = rest.partition("=")
         if inside and is_set and name.strip().lower() == "url":
             found = re.split(r"\s[#;]", value)[0].strip().strip('"')
             break

@@ -7,8 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from zoneinfo import ZoneInfo
 
 from tenure.errors import SettingError
+from tenure.memory_tree.caps import LEAST, Caps
+from tenure.memory_tree.type_rules import read_type_rules
 from tenure.playbook.holdout import CHANCE_IN_RUN, MOST_SHARE
 from tenure.playbook.refine import Bounds
 from tenure.playbook.shelf_life import DEFAULT_DAYS, ShelfLives, read_shelf_lives
@@ -39,7 +42,7 @@ class Setting:
 def _one_of(*names: str) -> Callable[[str], str]:
     def check(text: str) -> str:
         if text not in names:
-            raise ValueError(f"one of {', '.join(names)}")
+            raise ValueError(f"must be one of {', '.join(names)}")
         return text
 
     return check
@@ -65,6 +68,14 @@ def _share(value: str) -> float:
     if not 0 < number <= 1:
         raise ValueError("must be above 0 and at most 1")
     return number
+
+
+def _zone(value: str) -> ZoneInfo:
+    try:
+        # Names of folders and of files that are no zones make different errors on different systems.
+        return ZoneInfo(value)
+    except (KeyError, ValueError, OSError) as exc:
+        raise ValueError("must be a zone that this machine knows, such as Europe/Berlin or UTC") from exc
 
 
 def _holdout_share(value: str) -> float:
@@ -233,8 +244,14 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(
             name="retention.evidence",
             default="keep",
-            meaning="whether runs that live lessons rest on outlive retention.raw (keep) or go as well (go)",
+            meaning="whether runs that lessons rest on outlive retention.raw, and what a person said to keep retention.memory: keep or go",
             check=_one_of("keep", "go"),
+        ),
+        Setting(
+            name="retention.memory",
+            default="",
+            meaning="how long entries of the long-term memory are kept, such as 2y; empty keeps them; what a person said to keep stays",
+            check=_period,
         ),
         Setting(
             name="retention.held",
@@ -299,6 +316,62 @@ SETTINGS: Mapping[str, Setting] = {
             f"({', '.join(f'{kind} {days}' for kind, days in DEFAULT_DAYS.items())}), off, "
             "or other days by kind or section, such as tool_rule=90, prices=30; 0 never",
             check=read_shelf_lives,
+        ),
+        Setting(
+            name="memory.zone",
+            default="UTC",
+            meaning="zone in which the days of the memory begin, such as Europe/Berlin; after a change all entries are filed anew",
+            check=_zone,
+        ),
+        Setting(
+            name="memory.day_lines",
+            default=str(Caps().day_lines),
+            meaning="lines of raw text from which a day of the memory is a summary, no copy, 1 to 1000000",
+            check=_whole(1, 1_000_000),
+        ),
+        Setting(
+            name="memory.week_lines",
+            default=str(Caps().week_lines),
+            meaning="lines of raw text from which a week of the memory is a summary, 1 to 1000000",
+            check=_whole(1, 1_000_000),
+        ),
+        Setting(
+            name="memory.month_lines",
+            default=str(Caps().month_lines),
+            meaning="lines of raw text from which a month of the memory is a summary, 1 to 1000000",
+            check=_whole(1, 1_000_000),
+        ),
+        Setting(
+            name="memory.node_tokens",
+            default=str(Caps().node_tokens),
+            meaning="tokens of a day's, week's or month's summary, 200 to 100000",
+            check=_whole(LEAST["node_tokens"], 100_000),
+        ),
+        Setting(
+            name="memory.copy_tokens",
+            default=str(Caps().copy_tokens),
+            meaning="tokens above which a day, week or month is a summary however few its lines are, 200 to 1000000",
+            check=_whole(LEAST["copy_tokens"], 1_000_000),
+        ),
+        Setting(
+            name="memory.root_tokens",
+            default=str(Caps().root_tokens),
+            meaning="tokens of the root of the memory, which is always loaded, 400 to 100000",
+            check=_whole(LEAST["root_tokens"], 100_000),
+        ),
+        Setting(
+            name="memory.types",
+            default="",
+            meaning="rules that give notes a type when their writer sets none, such as 'feedback=always *; reference=*https://*'; "
+            "* stands for any text, the first that matches holds, turns of a conversation are left alone",
+            check=read_type_rules,
+        ),
+        Setting(
+            name="memory.summaries",
+            default="fixed",
+            meaning="when a model, if there is one, writes the summaries of the memory: fixed (of periods that are over), always (also of "
+            "those that still run, again whenever they grow), or extractive (never)",
+            check=_one_of("fixed", "always", "extractive"),
         ),
         Setting(name="spend.calls_per_run", default="20", meaning="model calls for one run; 0 forbids them", check=_whole(0, _WHOLE_MOST)),
         Setting(

@@ -262,6 +262,10 @@ class Question:
     def __init__(self, *, words: tuple[str, ...] = (), others: tuple[str, ...] = (), identifiers: tuple[str, ...] = ()) -> None:
         self.words, self.others, self.identifiers = words, others, identifiers
 
+    def asking(self, words: tuple[str, ...]) -> Question:
+        """The same question with other words to search for."""
+        return Question(words=words, others=self.others, identifiers=self.identifiers)
+
 
 def question(text: str, *, most: int = 64) -> Question:
     """The words and identifiers of a question, without the words that say nothing about its subject, or with them if it has no others.

@@ -111,7 +111,7 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
         """The long-term memory of the scope: raw entries, and the tree above them."""
         from tenure.learning.memory import Memory
 
-        return Memory(self.store, self.scope, clock=self.clock, ids=self.ids)
+        return Memory(self.store, self.scope, clock=self.clock, ids=self.ids, model=self._model)
 
     def _compact_memory(self, scope: str) -> None:
         self.in_scope(scope).memory.compact()

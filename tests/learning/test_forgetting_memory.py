@@ -86,7 +86,7 @@ def left(book: Tenure) -> set[str]:
 
 def nodes(book: Tenure) -> list[object]:
     with book.store.reading(book.scope) as look:
-        return [node for kind in ("day", "week", "month") for node in look.nodes(kind)]  # type: ignore[arg-type]
+        return [node for kind in ("day", "week", "month") for node in look.nodes(kind)]
 
 
 def test_a_forgotten_run_takes_its_entries_their_quotations_and_all_that_was_built_of_them(folder: Path, book: Tenure) -> None:

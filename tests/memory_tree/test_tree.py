@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.errors import UserError
+from tenure.memory_tree.caps import Caps
 from tenure.memory_tree.entries import KEPT, Entry, checked_topic, checked_type
 from tenure.memory_tree.exclusions import without_exclusions
-from tenure.memory_tree.nodes import Caps, build_day, summary_key, with_summary
+from tenure.memory_tree.nodes import build_day
 from tenure.memory_tree.periods import touched
+from tenure.memory_tree.summaries import summary_key, with_summary
 from tenure.ranking import estimate_tokens
 from tests.memory_tree.trees import build, entry, history, many_entries
 
@@ -129,12 +131,12 @@ def test_text_never_becomes_structure() -> None:
 def test_a_model_summary_keeps_the_cap_and_the_names_of_what_lies_below() -> None:
     entries = [entry(n, NOON + timedelta(minutes=n), f"I bought a violin {n}", session=f"s{n % 3}") for n in range(300)]
     node = build_day("2026-03-15", entries, today="2026-03-16")
-    summed = with_summary(node, "# Violins\nMany violins were bought.\n" + "And more. " * 5_000, by="model/1")
-    assert "Many violins were bought." in summed.text
-    assert "- #3:" in summed.text
-    assert "\n# " not in summed.text
-    assert estimate_tokens(summed.text) <= 1_500
-    assert summary_key(node, "1") != summary_key(node, "2")
+    summed = with_summary(node, ["# Violins", "Many violins were bought.", *["- #3: And more."] * 5_000], by="model/1")
+    assert "* Many violins were bought." in summed.text
+    assert [line[:6] for line in summed.text.splitlines() if line.startswith("- ")] == ["- #1: ", "- #2: ", "- #3: "]
+    assert [line for line in summed.text.splitlines() if line.startswith("#")] == [node.text.splitlines()[0], "## Summary"]
+    assert 700 < estimate_tokens(summed.text) <= 1_500
+    assert summary_key("the same", "1") != summary_key("the same", "2")
 
 
 def test_types_and_topics_are_checked() -> None:

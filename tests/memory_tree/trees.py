@@ -8,8 +8,9 @@ from datetime import UTC, date, datetime, timedelta
 
 from hypothesis import strategies as st
 
+from tenure.memory_tree.caps import Caps
 from tenure.memory_tree.entries import ENTRY_TYPES, Entry
-from tenure.memory_tree.nodes import Caps, Node, build_day, build_month, build_week
+from tenure.memory_tree.nodes import Node, build_day, build_month, build_week
 from tenure.memory_tree.periods import month_of, week_of, weeks_of
 from tenure.memory_tree.root import build_root
 

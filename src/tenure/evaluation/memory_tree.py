@@ -24,8 +24,9 @@ from tenure.evaluation.bench_files import Place, read_json
 from tenure.evaluation.memory_walk import Tree, looked_for, walk
 from tenure.evaluation.recall_memaware import BUDGETS, Session, Shown, hit, read_sessions
 from tenure.learning.memory import Memory
+from tenure.memory_tree.caps import Caps
 from tenure.memory_tree.entries import Entry
-from tenure.memory_tree.nodes import Caps, sessions_of
+from tenure.memory_tree.nodes import sessions_of
 from tenure.memory_tree.periods import Kind
 from tenure.ports import Store
 from tenure.ranking import estimate_tokens

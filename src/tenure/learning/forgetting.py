@@ -13,8 +13,7 @@ from datetime import datetime
 
 from tenure.errors import UserError
 from tenure.learning.corroborating import with_too_few_voices
-from tenure.learning.forgetting_memory import Remembered, origins_in, plan_memory, sessions_with, take_out
-from tenure.learning.memory import BUILT
+from tenure.learning.forgetting_memory import DERIVED, Remembered, origins_in, plan_memory, sessions_with, take_out
 from tenure.learning.replay import forget_grades_by
 from tenure.learning.resting import Resting, find_resting, lessons_naming, names_origin
 from tenure.learning.revoking import SETTING as REVOCATIONS
@@ -355,7 +354,7 @@ def _known(reading: Reading, runs: Sequence[str]) -> Sequence[str]:
 
 def _named(texts: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Names of texts of the memory, for people."""
-    return tuple("/".join(filter(None, key)) for key in texts if key[0] != BUILT)
+    return tuple("/".join(filter(None, key)) for key in texts if not key[0].startswith(DERIVED))
 
 
 def _clean_run(run: Run, gone: Gone) -> Run:

@@ -11,15 +11,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tenure.learning.memory import BUILT
+from tenure.learning.compacting import BUILT
+from tenure.learning.memory_redaction import plain_name
 from tenure.learning.quoting import Quotations
 from tenure.learning.resting import names_origin
-from tenure.memory_tree.entries import Entry
+from tenure.memory_tree.entries import KEPT, Entry
 from tenure.memory_tree.periods import touched
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.removal import Gone
 from tenure.playbook.run import Run
 from tenure.ports import Reading, Writing
+
+DERIVED = "memory."
+"""How the layers of texts begin that Tenure makes of entries, named by a period or a topic; no person writes them."""
 
 EVENT_OF = "#"
 """Between the id of a run and the rest of an event that came from it (see `event_in`)."""
@@ -31,12 +35,14 @@ class Remembered:
 
     Attributes:
         entries: ids of entries.
-        days: on which these were filed.
+        days: on which these were filed, and others of which something is derived together with them.
+        topics: what these were filed under, in small letters.
         texts: what is left of texts that lose lines, by layer and name; empty if nothing is.
     """
 
     entries: tuple[str, ...] = ()
     days: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
     texts: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
 
@@ -53,8 +59,8 @@ def came_from(entry: Entry, runs: Collection[str]) -> str:
 
 def sessions_with(reading: Reading, runs: Iterable[str]) -> frozenset[str]:
     """Which of some runs have left entries in the memory."""
-    wanted = frozenset(runs)
-    return frozenset(found for entry in reading.entries() if (found := came_from(entry, wanted))) if wanted else frozenset()
+    wanted = {plain_name(run): run for run in runs}
+    return frozenset(wanted[found] for entry in reading.entries() if (found := came_from(entry, wanted))) if wanted else frozenset()
 
 
 def origins_in(reading: Reading) -> frozenset[str]:
@@ -75,7 +81,8 @@ def plan_memory(reading: Reading, gone: Gone, lessons: Sequence[Lesson] = ()) ->
     if not every and not files:
         return Remembered()
     going = [run for one in sorted(gone.runs) if (run := reading.run(one)) is not None]
-    names = gone.runs.union(run.session for run in going if run.session and not _others_in(reading, run, gone.runs))
+    sessions = [run.session for run in going if run.session and not _others_in(reading, run, gone.runs)]
+    names = frozenset(map(plain_name, (*gone.runs, *sessions)))
     quoted = Quotations([*_texts_of_runs(going), *(text for one in lessons for text in (one.text, one.applies_when, one.avoid))])
     since = min((run.started or run.ended for run in going), default="") if all(run.started or run.ended for run in going) else ""
     kept = frozenset(reading.run_ids()).difference(gone.runs) if quoted else frozenset[str]()
@@ -89,8 +96,10 @@ def plan_memory(reading: Reading, gone: Gone, lessons: Sequence[Lesson] = ()) ->
         return bool(quoted) and entry.at[:10] >= since[:10] and not came_from(entry, kept) and quoted.stand_in(entry.text)
 
     entries = [entry for entry in every if goes(entry)]
+    topics = {_filed_under(one) for one in entries}
+    days = {one.day for one in entries} | {one.day for one in every if one.type in KEPT and _filed_under(one) in topics}
     texts = {key: left for key, text in files.items() if (left := _less(key, text, gone, quoted)) != text}
-    return Remembered(entries=tuple(one.id for one in entries), days=tuple(sorted({one.day for one in entries})), texts=texts)
+    return Remembered(entries=tuple(one.id for one in entries), days=tuple(sorted(days)), topics=tuple(sorted(topics)), texts=texts)
 
 
 def take_out(work: Writing, found: Remembered) -> None:
@@ -98,12 +107,16 @@ def take_out(work: Writing, found: Remembered) -> None:
     work.drop_entries(found.entries)
     for (layer, name), text in found.texts.items():
         work.put_memory_file(layer, name, text)
-    drop_nodes(work, found.days)
+    drop_derived(work, found.days, found.topics)
 
 
-def drop_nodes(work: Writing, days: Sequence[str]) -> None:
-    """Drop the nodes above some days, which are built anew of what is left."""
+def drop_derived(work: Writing, days: Sequence[str], topics: Collection[str] = ()) -> None:
+    """Drop what was made of some days and topics, models' summaries too: it is made anew of what is left."""
     above = touched(days)
+    named = {*(period.key for period in above), *topics}
+    for layer, name in work.memory_texts():
+        if layer.startswith(DERIVED) and layer != BUILT and name in named:
+            work.put_memory_file(layer, name, "")
     for period in above:
         work.drop_node(period)
     work.mark_stale(above)
@@ -112,6 +125,10 @@ def drop_nodes(work: Writing, days: Sequence[str]) -> None:
 def of_origins(reading: Reading, asked: Collection[str]) -> frozenset[str]:
     """Names of origins of entries that lie at or below those that are asked for."""
     return frozenset(name for name in origins_in(reading) if any(names_origin(name, one) for one in asked))
+
+
+def _filed_under(entry: Entry) -> str:
+    return (entry.topic or entry.type).casefold()
 
 
 def _others_in(reading: Reading, run: Run, going: Collection[str]) -> bool:

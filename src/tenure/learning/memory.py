@@ -1,28 +1,31 @@
 """The memory of a scope: what is written down, how it is compacted, and what is found of it again.
 
 Everything goes through redaction before it is kept, and what is kept can be found by the next call.
-The nodes follow from the entries: compacting builds what entries arrived in, and nothing else.
+The nodes follow from the entries: see `compacting`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from zoneinfo import ZoneInfo
 
 from tenure.errors import UserError
-from tenure.governance.redaction import redact, redact_all
+from tenure.governance.redaction import redact
+from tenure.learning.compacting import Compacted, compact, kept_now
 from tenure.learning.log_recall import recall_log
+from tenure.learning.memory_redaction import plain_name, shown_node, shown_topics, without_secrets
+from tenure.learning.memory_settings import memory_settings, zone_of
+from tenure.learning.memory_summaries import Summaries
 from tenure.memory_tree.entries import Entry, checked_topic, checked_type
 from tenure.memory_tree.keywords import telling
-from tenure.memory_tree.nodes import Node, build_day, build_month, build_week, sessions_of
-from tenure.memory_tree.periods import Period, age, day_of, read_period, touched, weeks_of
+from tenure.memory_tree.nodes import Node, sessions_of
+from tenure.memory_tree.periods import Period, age, day_of, read_period
 from tenure.memory_tree.root import build_root
 from tenure.memory_tree.topics import Topic, merge_topics
-from tenure.ports import Clock, IdSource, Reading, Store, Writing
+from tenure.memory_tree.type_rules import type_by_rules
+from tenure.ports import Clock, IdSource, LanguageModel, Reading, Store
 from tenure.terms import search_words
 
 ZONE = "memory.zone"
@@ -36,25 +39,6 @@ ON_DEMAND = ("knowledge", "plan")
 
 DAYS_READ = 20
 """Days of what was found whose nodes are looked at."""
-
-BUILT = "memory.built"
-"""Kept in the layer of this name: the day on which the tree was last built."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compacted:
-    """What compacting did.
-
-    Attributes:
-        built: nodes that were built, in order.
-        fixed, tentative: how many of them are over, and still run.
-        summaries: how many are summaries; the others are copies.
-    """
-
-    built: tuple[str, ...]
-    fixed: int
-    tentative: int
-    summaries: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,34 +95,39 @@ class Memory:
         store: where it is kept.
         scope: whose it is.
         clock, ids: of the engine.
+        model: writes summaries of what is long; none leaves those that plain code makes.
     """
 
-    def __init__(self, store: Store, scope: str, *, clock: Clock, ids: IdSource) -> None:
+    def __init__(self, store: Store, scope: str, *, clock: Clock, ids: IdSource, model: LanguageModel | None = None) -> None:
         self._store, self._scope, self._clock, self._ids = store, scope, clock, ids
+        self._model = model
 
     def log(
         self,
         text: str,
         *,
-        type: str = "log",
+        type: str = "",
         topic: str = "",
         session: str = "",
         role: str = "",
         at: datetime | None = None,
         done: bool = False,
         event: str = "",
+        origin: str = "",
     ) -> Entry | None:
         """Write an entry down. It can be recalled by the next call.
 
         Args:
             text: what is kept, once its secrets are taken out.
-            type: `user`, `feedback`, `project`, `reference` or `log`; the writer's choice, whoever speaks.
+            type: `user`, `feedback`, `project`, `reference` or `log`; the writer's choice, whoever speaks. Empty goes by the rules
+                of the setting `memory.types`, and is `log` for turns of a conversation (with a role) and where no rule matches.
             topic: what it is about, a short name.
             session: groups entries, such as turns of one conversation.
             role: who speaks, such as `user` or `assistant`.
             at: when, with a zone; none takes now.
             done: of a project: that its topic is finished.
             event: id of the host's event; the same event told again is not kept again.
+            origin: name of the origin of the text (see `Origin.name`); empty for who keeps the memory.
 
         Returns:
             The entry as kept; none if its event was kept before.
@@ -148,69 +137,71 @@ class Memory:
         """
         if not text.strip():
             raise UserError("There is nothing to keep. Give a text: tenure memory log 'We ship on Fridays.'")
-        kind, name = checked_type(type), redact(checked_topic(topic)).text
+        chosen, name, event = checked_type(type) if type else None, checked_topic(topic), plain_name(event)
         moment = at if at is not None else self._clock.now()
         with self._store.writing(self._scope) as work:
-            zone = _zone(work.setting(ZONE))
+            settings = memory_settings(work)
             entry = Entry(
                 id=self._ids.next() if not event else f"event:{sha256(event.encode('utf-8', 'surrogatepass')).hexdigest()[:26]}",
                 at=stamp(moment),
-                day=day_of(moment, zone),
-                text=redact(text).text,
-                type=kind,
+                day=day_of(moment, settings.zone),
+                text=text,
+                type=chosen or (type_by_rules(text, settings.rules) if not role else "log"),
                 topic=name,
                 session=session,
                 role=role,
                 done=done,
                 event=event,
+                origin=origin,
             )
+            (entry,) = without_secrets([entry])
             return entry if work.keep_entries([entry]) else None
 
     def keep(self, entries: Sequence[Entry]) -> int:
-        """Keep entries that were made elsewhere, such as imported turns; how many were new. Their days are filed as they say."""
-        texts = redact_all([one.text for one in entries])
-        clean = [_with_text(one, said) for one, said in zip(entries, texts, strict=True)]
+        """Keep entries that were made elsewhere, such as imported turns; how many were new. Their moments say in which days they are."""
+        clean = without_secrets(entries)
         with self._store.writing(self._scope) as work:
+            zone = memory_settings(work).zone
+            clean = [one if (day := day_of(datetime.fromisoformat(one.at), zone)) == one.day else replace(one, day=day) for one in clean]
             return work.keep_entries(clean)
 
-    def compact(self, *, all: bool = False) -> Compacted:
+    def compact(self, *, all: bool = False, ask: bool = True) -> Compacted:
         """Build what entries arrived in since the last time, and what ended meanwhile.
 
-        Args:
-            all: whether to build the whole tree again from the raw log.
-        """
-        with self._store.writing(self._scope) as work:
-            today = self._today(work)
-            periods = list(touched(work.memory_days())) if all else self._due(work, today)
-            built, counted = list[str](), Counter[str]()
-            for period in periods:
-                # One node at a time: the tree of ten years is larger than what it is built with.
-                node = _build(work, period, today)
-                if node is not None:
-                    built.append(node.period.key)
-                    counted.update((node.state, node.form))
-            work.put_memory_file(BUILT, "", today)
-        return Compacted(built=tuple(built), fixed=counted["fixed"], tentative=counted["tentative"], summaries=counted["summary"])
+        A model, if there is one, writes the summaries; what it cannot do now waits for the next time.
 
-    def _due(self, work: Writing, today: str) -> list[Period]:
-        stale = list(work.stale_periods())
-        before = work.memory_file(BUILT)
-        if before and before < today:
-            # What ran on the day of the last building may be over by now.
-            stale += [period for period in touched([before]) if period not in stale and work.node(period) is not None]
-        order = ("day", "week", "month")
-        return sorted(stale, key=lambda one: (order.index(one.kind), one.key))
+        Args:
+            all: whether to build the whole tree again from the raw log. Summaries that a model wrote of the same are used again.
+            ask: whether a model is asked now.
+        """
+        return compact(self._store, self._scope, clock=self._clock, ids=self._ids, model=self._model, all=all, ask=ask)
 
     def root(self) -> str:
         """The root, under its cap, of the tree as it was last compacted."""
         with self._store.reading(self._scope) as look:
-            zone = look.setting(ZONE) or "UTC"
-            return build_root(look.nodes("month"), today=day_of(self._clock.now(), _zone(zone)), zone=zone)
+            settings = memory_settings(look)
+            today = day_of(self._clock.now(), settings.zone)
+            return redact(build_root(look.nodes("month"), today=today, zone=settings.zone_name, caps=settings.caps)).text
+
+    def topics(self, name: str = "") -> tuple[Topic, ...]:
+        """All topics that a writer named, newest first: of the whole tree, or of a day, week or month."""
+        with self._store.reading(self._scope) as look:
+            node = look.node(read_period(name)) if name else None
+            nodes = look.nodes("month") if not name else [node] if node is not None else []
+        found = (one for one in merge_topics(topic for one in nodes for topic in one.topics) if one.given)
+        return shown_topics(sorted(found, key=lambda one: (one.last, one.at, one.key), reverse=True))
+
+    def failure(self, name: str) -> str:
+        """Why a model's summary of a day, week or month could not be used; empty if none failed."""
+        with self._store.reading(self._scope) as look:
+            written = Summaries(look, memory_settings(look)).written(read_period(name))
+        return written.failed if written is not None else ""
 
     def node(self, name: str) -> Node | None:
         """A day, week or month by its name, as it was last compacted; none if nothing is kept in it."""
         with self._store.reading(self._scope) as look:
-            return look.node(read_period(name))
+            found = look.node(read_period(name))
+        return None if found is None else shown_node(found)
 
     def session(self, where: str) -> tuple[Entry, ...]:
         """The raw entries of a session by day and place, such as `2026-03-15#3`.
@@ -223,7 +214,7 @@ class Memory:
             sessions = sessions_of(look.entries(day=day))
         if not place.isdigit() or not 1 <= int(place) <= len(sessions):
             raise UserError(f"There is no session '{where}'; {day} has {len(sessions)}. Its day names them: tenure memory show {day}")
-        return sessions[int(place) - 1]
+        return tuple(without_secrets(sessions[int(place) - 1]))
 
     def recall(self, text: str, *, budget: int = 3_000) -> Recalled:
         """What the memory holds for a question: topics first, then days, then pieces of the raw log with their age.
@@ -251,7 +242,7 @@ class Memory:
         if not found and not named:
             note = f"Nothing in the memory holds any word of this. It goes from {days[0]} to {days[-1]}, on {len(days):,} days."
         best = sorted(named, key=lambda one: (-len(wanted & _stems((one.name, *one.subs))), one.name))[:8]
-        return Recalled(topics=tuple(best), nodes=nodes, found=found, note=note)
+        return Recalled(topics=shown_topics(best), nodes=nodes, found=found, note=note)
 
     def write(self, layer: str, text: str, *, name: str = "") -> None:
         """Write a text of a layer in place of the one before; an empty one removes it.
@@ -277,18 +268,24 @@ class Memory:
 
     def read(self, layer: str, *, name: str = "") -> str:
         """A text of a layer; of knowledge with the `user` and `feedback` entries of its topic, word for word. Empty if there is none."""
+        name = redact(checked_topic(name)).text  # as it was written
         with self._store.reading(self._scope) as look:
-            text = look.memory_file(layer, name)
-            if layer != "knowledge" or not name:
-                return text
-            kept = [one for one in look.entries() if one.type in ("user", "feedback") and (one.topic or one.type) == name]
-        return "\n".join([*filter(None, (text,)), *(f"- {one.day}: {one.text}" for one in kept)])
+            text = redact(look.memory_file(layer, name)).text
+            kept = kept_now(look, name) if layer == "knowledge" and name else ""
+        return "\n".join(filter(None, (text, redact(kept).text)))
+
+    def knowledge(self) -> tuple[str, ...]:
+        """Names of the texts of knowledge: those that were written, and those of topics that a person said something to keep about."""
+        with self._store.reading(self._scope) as look:
+            topics = merge_topics(one for month in look.nodes("month") for one in month.topics if one.sort == "kept")
+            names = {name.casefold(): name for name in (*(one.name for one in topics), *look.memory_files("knowledge"))}
+        return tuple(names[key] for key in sorted(names))
 
     def start(self) -> Start:
-        """Compact, and give what an agent loads when a session begins."""
-        self.compact()
+        """Compact, and give what an agent loads when a session begins. No model is asked: a session does not wait for one."""
+        self.compact(ask=False)
         with self._store.reading(self._scope) as look:
-            layers = {layer: text for layer in LINES if (text := look.memory_file(layer))}
+            layers = {layer: redact(text).text for layer in LINES if (text := look.memory_file(layer))}
         return Start(root=self.root(), layers=layers)
 
     def checkpoint(
@@ -302,65 +299,41 @@ class Memory:
         topic: str = "",
         session: str = "",
         event: str = "",
+        origin: str = "",
     ) -> Entry | None:
         """Write down a finished task in one entry; parts that are empty are left out. See `log` for the rest."""
         parts = {"Request": request, "Analysis": analysis, "Decisions": decisions, "Outcome": outcome, "References": references}
         said = "\n".join(f"{name}: {part.strip()}" for name, part in parts.items() if part.strip())
-        return self.log(said, topic=topic, session=session, event=event)
+        return self.log(said, topic=topic, session=session, event=event, origin=origin)
 
     def flush(self, text: str = "", *, session: str = "", event: str = "") -> Compacted:
-        """Write down what would be lost when the host compacts, and bring the tree up to date."""
+        """Write down what would be lost when the host compacts, and bring the tree up to date. No model is asked."""
         if text.strip():
             self.log(text, session=session, event=event)
-        return self.compact()
+        return self.compact(ask=False)
 
     def set_zone(self, name: str) -> None:
-        """Set the zone in which days begin. Entries that are kept stay in the days in which they were filed.
+        """Set the zone in which days begin. The next compacting files all entries anew and builds the tree again.
 
         Raises:
             UserError: there is no zone of that name.
         """
-        _zone(name)
+        zone_of(name)
         with self._store.writing(self._scope) as work:
             work.set(ZONE, name)
 
+    def today(self) -> str:
+        """The day that it is in the zone of the memory, an ISO date."""
+        with self._store.reading(self._scope) as look:
+            return self._today(look)
+
     def _today(self, look: Reading) -> str:
-        return day_of(self._clock.now(), _zone(look.setting(ZONE)))
+        return day_of(self._clock.now(), memory_settings(look).zone)
 
 
 def stamp(moment: datetime) -> str:
     """A moment in UTC to the microsecond, so that texts sort as times."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def _zone(name: str | None) -> ZoneInfo:
-    try:
-        return ZoneInfo(name or "UTC")
-    except (KeyError, ValueError, OSError) as exc:
-        raise UserError(f"'{name}' is no zone that this machine knows. Zones have names such as Europe/Berlin or UTC.") from exc
-
-
-def _with_text(entry: Entry, text: str) -> Entry:
-    return entry if entry.text == text else replace(entry, text=text)
-
-
-def _build(work: Writing, period: Period, today: str) -> Node | None:
-    """Build one node from what lies below it and keep it."""
-    if period.kind == "day":
-        entries = work.entries(day=period.key)
-        node = build_day(period.key, entries, today=today) if entries else None
-    elif period.kind == "week":
-        days = [one for day in period.days if (one := work.node(Period("day", day))) is not None]
-        node = build_week(period, days, today=today) if days else None
-    else:
-        weeks = [one for week in weeks_of(period) if (one := work.node(week)) is not None]
-        days = [one for day in period.days if (one := work.node(Period("day", day))) is not None]
-        node = build_month(period, weeks, days, today=today) if days else None
-    if node is None:
-        work.drop_node(period)
-    else:
-        work.keep_node(node)
-    return node
 
 
 def _nearest_days(days: Sequence[Node], wanted: set[str]) -> tuple[str, ...]:

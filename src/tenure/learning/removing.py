@@ -136,6 +136,8 @@ class Removal(ABC):
             done = retain(work, settings, ids=self.ids, at=at, author=author)
         if done.version is not None:
             self._let_go()
+            if done.entries:
+                self._compact_memory(self.scope)
             self.store.scrub()
         return done
 

@@ -81,9 +81,20 @@ def checked_topic(name: str) -> str:
     return topic
 
 
-def open_projects(entries: Sequence[Entry]) -> frozenset[str]:
-    """Topics of project entries of which the last one does not say that they are done."""
+def one_line(text: str, longest: int = LONGEST_TOPIC) -> str:
+    """A name on one line, cut to so many characters: what came from elsewhere never becomes structure."""
+    name = " ".join(text.split())
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def topic_name(entry: Entry) -> str:
+    """What an entry is filed under: its topic, or its type where it has none; empty for a mere log."""
+    return entry.topic or ("" if entry.type == "log" else entry.type)
+
+
+def done_projects(entries: Sequence[Entry]) -> frozenset[str]:
+    """Projects, in small letters, of which the last entry says that they are done."""
     last: dict[str, Entry] = {}
     for entry in sorted((one for one in entries if one.type == "project"), key=lambda one: one.order):
-        last[entry.topic] = entry
-    return frozenset(topic for topic, entry in last.items() if not entry.done)
+        last[topic_name(entry).casefold()] = entry
+    return frozenset(name for name, entry in last.items() if entry.done)

@@ -81,6 +81,10 @@ class MemoryWriting(MemoryReading, Protocol):
         """Have nodes built anew when the memory is compacted next."""
         ...
 
+    def refile(self, days: Mapping[str, str]) -> None:
+        """File entries, named by their ids, in other days. What has to be built anew is for the caller to know."""
+        ...
+
     def keep_node(self, node: Node) -> None:
         """Keep a node in place of the one before; it is no longer stale."""
         ...

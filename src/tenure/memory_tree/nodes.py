@@ -7,16 +7,17 @@ in whatever order entries arrived, and a late entry changes the three or four no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
 from hashlib import sha256
 from typing import Literal
 
-from tenure.errors import UserError
-from tenure.memory_tree.entries import KEPT, Entry, open_projects
-from tenure.memory_tree.exclusions import without_exclusions
+from tenure.memory_tree.caps import Caps
+from tenure.memory_tree.entries import KEPT, Entry, done_projects, one_line, topic_name
+from tenure.memory_tree.exclusions import NOTHING, LeftOut, exclude
 from tenure.memory_tree.keywords import SAID_LESS, Keyword, as_text, keywords, pooled, rarer_first, shared_out
-from tenure.memory_tree.periods import Kind, Period
+from tenure.memory_tree.periods import Period
 from tenure.memory_tree.topics import SUBS, Topic, merge_topics, topic_line
 from tenure.ranking import estimate_tokens
 
@@ -40,40 +41,14 @@ RARITY = 0.3
 QUOTED_SHARE = 4
 """Entries that stay word for word take one part in so many of a node's cap at most; so do open projects and references."""
 
+NAMED_SHARE = 10
+"""The topics that a day's summary names take one part in so many of its cap at most."""
+
+FILES_NAMED = 3
+"""Files of knowledge that a day names where it has no room for what they hold."""
+
 LONGEST_NAMED = 40
 """Topics of a week or month that no writer named, at most; days hold all of theirs."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caps:
-    """How long nodes may be.
-
-    Attributes:
-        day_lines, week_lines, month_lines: from so many lines of raw text a node is a summary.
-        node_tokens: of a summary.
-        copy_tokens: of a copy; what is longer becomes a summary however few its lines are.
-        root_tokens, root_lines: of the root.
-    """
-
-    day_lines: int = 200
-    week_lines: int = 300
-    month_lines: int = 500
-    node_tokens: int = 1_500
-    copy_tokens: int = 6_000
-    root_tokens: int = 3_000
-    root_lines: int = 100
-
-    def __post_init__(self) -> None:
-        for name in ("day_lines", "week_lines", "month_lines"):
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} is {getattr(self, name)}. It is a number of lines from 1.")
-        for name, least in (("node_tokens", 200), ("copy_tokens", 200), ("root_tokens", 400), ("root_lines", 20)):
-            if getattr(self, name) < least:
-                raise UserError(f"{name} is {getattr(self, name)}. Below {least} nothing can be said.")
-
-    def lines(self, kind: Kind) -> int:
-        """From how many lines a node of a kind is a summary."""
-        return {"day": self.day_lines, "week": self.week_lines, "month": self.month_lines}[kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +80,9 @@ class Node:
         entries, raw_lines: how much raw text it stands for.
         digest: of all that it follows from, hex.
         by: `extractive`, or the model and version of the prompt.
+        head: of a summary, what stands before its lines: heading, what is kept word for word, topics.
+        left_out: what of the entries is excluded from it.
+        closed: of a day's summary, the projects that are done by now, in small letters; nothing of them is quoted.
     """
 
     period: Period
@@ -117,6 +95,9 @@ class Node:
     raw_lines: int
     digest: str
     by: str = "extractive"
+    head: str = ""
+    left_out: LeftOut = NOTHING
+    closed: tuple[str, ...] = ()
 
 
 def sessions_of(entries: Sequence[Entry]) -> tuple[tuple[Entry, ...], ...]:
@@ -130,7 +111,15 @@ def sessions_of(entries: Sequence[Entry]) -> tuple[tuple[Entry, ...], ...]:
     return tuple(map(tuple, found.values()))
 
 
-def build_day(day: str, entries: Sequence[Entry], *, today: str, caps: Caps | None = None) -> Node:
+def build_day(
+    day: str,
+    entries: Sequence[Entry],
+    *,
+    today: str,
+    caps: Caps | None = None,
+    zone: tzinfo = UTC,
+    closed: Collection[str] | None = None,
+) -> Node:
     """The node of a day.
 
     Args:
@@ -138,26 +127,38 @@ def build_day(day: str, entries: Sequence[Entry], *, today: str, caps: Caps | No
         entries: all of that day, in any order.
         today: ISO date in the same zone.
         caps: how long it may be.
+        zone: in which times are shown.
+        closed: projects that are done by now, in small letters; none goes by what the day itself says.
     """
     caps = caps or Caps()
-    period, sessions = Period("day", day), sessions_of(entries)
-    plain = {entry.id: without_exclusions(entry.text).strip() for entry in entries}
+    period, sessions, ordered = Period("day", day), sessions_of(entries), sorted(entries, key=lambda one: one.order)
+    plain, left_out = dict[str, str](), NOTHING
+    for entry in ordered:
+        plain[entry.id], some = _plain(entry)
+        left_out += some
     raw_lines = sum(entry.text.count("\n") + 1 for entry in entries)
     words = rarer_first({f"#{n}": _words_of(session, plain) for n, session in enumerate(sessions, 1)}, RARITY)
     lines = tuple(Line(f"#{n}", words[f"#{n}"], len(session)) for n, session in enumerate(sessions, 1))
-    heading = f"# {day}: {_count(len(sessions), 'session')}, {_count(len(entries), 'entry', 'entries')}"
-    copy = "\n".join([heading, *(line for n, session in enumerate(sessions, 1) for line in _copied(n, session, plain))])
+    topics = _topics_of(day, sessions, lines)
+    heading = _heading(day, _count(len(sessions), "session"), len(entries), left_out)
+    copy = "\n".join([heading, *(line for n, session in enumerate(sessions, 1) for line in _copied(n, session, plain, zone))])
     form: Form = "verbatim" if raw_lines < caps.day_lines and estimate_tokens(copy) <= caps.copy_tokens else "summary"
+    over = done_projects(ordered) if closed is None else frozenset(closed)
+    gone = tuple(sorted({one.name.casefold() for one in topics if one.sort == "project"} & over)) if form == "summary" else ()
+    head = "" if form == "verbatim" else "\n".join(_day_head(heading, ordered, topics, plain, gone, caps, zone))
     return Node(
         period=period,
         state="fixed" if period.ended(today) else "tentative",
         form=form,
-        text=copy if form == "verbatim" else _day_summary(heading, lines, entries, plain, caps),
+        text=copy if form == "verbatim" else _day_summary(head, lines, caps),
         lines=lines,
-        topics=_topics_of(day, sessions, lines),
+        topics=topics,
         entries=len(entries),
         raw_lines=raw_lines,
-        digest=_digest([field for entry in sorted(entries, key=lambda one: one.order) for field in _fields(entry)]),
+        digest=_digest([*(field for entry in ordered for field in _fields(entry)), *gone]),
+        head=head,
+        left_out=left_out,
+        closed=gone,
     )
 
 
@@ -187,24 +188,41 @@ def build_month(month: Period, weeks: Sequence[Node], days: Sequence[Node] = (),
 def _above(period: Period, days: Sequence[Node], lines: Sequence[Line], today: str, caps: Caps, *, weeks: Sequence[Node] = ()) -> Node:
     days = _sorted(days)
     raw_lines, entries = sum(one.raw_lines for one in days), sum(one.entries for one in days)
-    heading = f"# {period.key}: {_count(len(lines), 'day')}, {_count(entries, 'entry', 'entries')}"
+    left_out = sum((one.left_out for one in days), NOTHING)
+    heading = _heading(period.key, _count(len(lines), "day"), entries, left_out)
     short = raw_lines < caps.lines(period.kind) and all(one.form == "verbatim" for one in days)
     copy = "\n".join([heading, *(f"#{one.text}".replace("\n## ", "\n### ") for one in days)]) if short else ""
     form: Form = "verbatim" if copy and estimate_tokens(copy) <= caps.copy_tokens else "summary"
     topics = merge_topics(topic for one in days for topic in one.topics)
     guessed = sorted((one for one in topics if not one.given), key=lambda one: (-len(one.days), one.name))[:LONGEST_NAMED]
     topics = tuple(one for one in topics if one.given or one in guessed)
+    head = "" if form == "verbatim" else "\n".join(_head(heading, topics, period, caps))
     return Node(
         period=period,
         state="fixed" if period.ended(today) else "tentative",
         form=form,
-        text=copy if form == "verbatim" else _summary(heading, lines, topics, period, caps),
+        text=copy if form == "verbatim" else with_lines(head, named_lines(period, lines), caps.node_tokens, most=DAY_WORDS),
         lines=tuple(lines),
         topics=topics,
         entries=entries,
         raw_lines=raw_lines,
         digest=_digest([one.digest for one in (*_sorted(weeks), *days)]),
+        head=head,
+        left_out=left_out,
     )
+
+
+def _heading(name: str, parts: str, entries: int, left_out: LeftOut) -> str:
+    said = f"# {name}: {parts}, {_count(entries, 'entry', 'entries')}"
+    return f"{said}; left out {left_out}" if str(left_out) else said
+
+
+def _plain(entry: Entry) -> tuple[str, LeftOut]:
+    """An entry as nodes show it: word for word what a person said to keep, the others without what is excluded."""
+    if entry.type in KEPT:
+        return entry.text.strip(), NOTHING
+    text, left_out = exclude(entry.text)
+    return text.strip(), left_out
 
 
 def _words_of(session: Sequence[Entry], plain: Mapping[str, str]) -> tuple[Keyword, ...]:
@@ -214,72 +232,130 @@ def _words_of(session: Sequence[Entry], plain: Mapping[str, str]) -> tuple[Keywo
     return keywords([*dict.fromkeys(titles), *(plain[entry.id] for entry in own)] if titles else [plain[entry.id] for entry in own], others)
 
 
-def _copied(n: int, session: Sequence[Entry], plain: Mapping[str, str]) -> list[str]:
+def _copied(n: int, session: Sequence[Entry], plain: Mapping[str, str], zone: tzinfo) -> list[str]:
     """A session as a copy shows it. Text never becomes structure: further lines are indented."""
-    name = f" {session[0].session}" if session[0].session else ""
-    return [f"## #{n}{name}", *(_quoted(entry, plain[entry.id]) for entry in session)]
+    name = one_line(session[0].session)
+    # What is a temporary note as a whole is counted in the heading, and has no line.
+    shown = [_quoted(entry, plain[entry.id], zone) for entry in session if plain[entry.id] or not entry.text.strip()]
+    return [f"## #{n} {name}".rstrip(), *shown]
 
 
-def _quoted(entry: Entry, text: str) -> str:
+def _quoted(entry: Entry, text: str, zone: tzinfo) -> str:
     marks: list[str] = [] if entry.type == "log" else [entry.type]
     if entry.type == "reference":
         marks.append("unverified")
     if entry.topic:
-        marks.append(entry.topic)
+        marks.append(one_line(entry.topic))
     if entry.done:
         marks.append("done")
-    who = f" {entry.role}" if entry.role else ""
-    said = text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\n  ")
+    who = f" {one_line(entry.role)}" if entry.role else ""
+    said = indented(text)
     marked = f" ({', '.join(marks)})" if marks else ""
-    return f"- {entry.at[11:16]}{who}{marked}: {said}"
+    return f"- {clock_time(entry.at, zone)}{who}{marked}: {said}"
 
 
-def _day_summary(heading: str, lines: Sequence[Line], entries: Sequence[Entry], plain: Mapping[str, str], caps: Caps) -> str:
-    ordered = sorted(entries, key=lambda one: one.order)
-    running = open_projects(ordered)
+def indented(text: str) -> str:
+    """A text whose further lines are indented, whatever ends them, so that none of them can be taken for structure."""
+    return "\n  ".join(text.splitlines())
+
+
+def clock_time(at: str, zone: tzinfo) -> str:
+    """Hours and minutes of a moment in a zone, `23:50`."""
+    return at[11:16] if zone is UTC else datetime.fromisoformat(at).astimezone(zone).strftime("%H:%M")
+
+
+def _day_head(
+    heading: str,
+    ordered: Sequence[Entry],
+    topics: Sequence[Topic],
+    plain: Mapping[str, str],
+    closed: Collection[str],
+    caps: Caps,
+    zone: tzinfo,
+) -> list[str]:
     share = caps.node_tokens // QUOTED_SHARE
-    kept = _quotes([one for one in ordered if one.type in KEPT], plain, share, "Kept word for word", "knowledge")
-    others = [one for one in ordered if one.type == "reference" or (one.type == "project" and one.topic in running)]
-    noted = _quotes(others, plain, share, "Projects and references", "the raw log")
-    head = [heading, *kept, *noted]
+    kept = [one for one in ordered if one.type in KEPT]
+    files = tuple(dict.fromkeys(f"knowledge/{one_line(topic_name(one))}" for one in kept))
+    others = [
+        one
+        for one in ordered
+        if one.type == "reference" or (one.type == "project" and topic_name(one).casefold() not in closed and plain[one.id])
+    ]
+    return [
+        heading,
+        *_quotes(kept, plain, share, "Kept word for word", "knowledge", zone, files=files),
+        *_quotes(others, plain, share, "Projects and references", "the raw log", zone),
+        *_named([one for one in topics if one.given], caps.node_tokens // NAMED_SHARE),
+    ]
+
+
+def _day_summary(head: str, lines: Sequence[Line], caps: Caps) -> str:
     # The cap is for days of very many sessions; before that a session has its share and no more.
-    cap = min(caps.node_tokens, estimate_tokens("\n".join(head)) + len(lines) * (SESSION_TOKENS + 5) + 8)
-    return _with_lines(head, {line.where: line for line in lines}, cap, most=SESSION_WORDS, less=SAID_LESS)
+    cap = min(caps.node_tokens, estimate_tokens(head) + len(lines) * (SESSION_TOKENS + 5) + 8)
+    return with_lines(head, {line.where: line for line in lines}, cap, most=SESSION_WORDS, less=SAID_LESS)
 
 
-def _quotes(entries: Sequence[Entry], plain: Mapping[str, str], budget: int, title: str, rest: str) -> list[str]:
+def _quotes(
+    entries: Sequence[Entry], plain: Mapping[str, str], budget: int, title: str, rest: str, zone: tzinfo, *, files: Sequence[str] = ()
+) -> list[str]:
     """Entries word for word while they fit, and how many more there are, and where."""
     if not entries:
         return []
     shown, left = [f"## {title}"], budget - 30
+    missing: list[Entry] = []
     for entry in entries:
-        line = _quoted(entry, plain[entry.id])
+        line = _quoted(entry, plain[entry.id], zone)
         cost = estimate_tokens(f"{line}\n")
         if cost <= left:
             left -= cost
             shown.append(line)
-    missing = len(entries) - len(shown) + 1
-    return [*shown, f"- {missing} more in {rest}"] if missing else shown
+        else:
+            missing.append(entry)
+    if not missing:
+        return shown
+    wanted = {f"knowledge/{one_line(topic_name(one))}" for one in missing}
+    named = [one for one in files if one in wanted]
+    look = ", ".join(named) if named and len(named) <= FILES_NAMED and estimate_tokens(", ".join(named)) <= left + 20 else rest
+    return [*shown, f"- {len(missing)} more in {look}"]
 
 
-def _summary(heading: str, lines: Sequence[Line], topics: Sequence[Topic], period: Period, caps: Caps) -> str:
+def _named(topics: Sequence[Topic], budget: int) -> list[str]:
+    """The names of topics on one line while they fit, and how many more there are."""
+    if not topics:
+        return []
+    shown, left = list[str](), budget - 16
+    for name in dict.fromkeys(one_line(one.name) for one in topics):
+        cost = estimate_tokens(f"{name}; ")
+        if cost <= left:
+            left -= cost
+            shown.append(name)
+    more = len({one.name for one in topics}) - len(shown)
+    rest = [f"{more} more in its list of topics"] if more > 0 else []
+    return [f"Topics: {'; '.join([*shown, *rest])}"]
+
+
+def _head(heading: str, topics: Sequence[Topic], period: Period, caps: Caps) -> list[str]:
     given = [one for one in topics if one.given]
     shown, left = list[str](), caps.node_tokens // QUOTED_SHARE - 20
-    for topic in sorted(given, key=lambda one: (one.type == "log", one.done, -len(one.days), one.name)):
+    for topic in sorted(given, key=lambda one: (one.sort == "log", one.done, -len(one.days), one.key)):
         line = topic_line(topic, period.bounds[1].isoformat())
         cost = estimate_tokens(f"{line}\n")
         if cost <= left:
             left -= cost
             shown.append(line)
     missing = len(given) - len(shown)
-    if given:
-        shown = ["## Topics", *shown, *([f"- {missing} more in the days"] if missing else [])]
-    return _with_lines([heading, *shown], {line.where[5:]: line for line in lines}, caps.node_tokens, most=DAY_WORDS)
+    rest = [f"- {missing} more in {'the days' if shown else 'its list of topics, and in the days'}"] if missing else []
+    return [heading, *(["## Topics", *shown, *rest] if given else [])]
 
 
-def _with_lines(head: Sequence[str], lines: Mapping[str, Line], cap: int, *, most: int, less: float = 1.0) -> str:
+def named_lines(period: Period, lines: Sequence[Line]) -> dict[str, Line]:
+    """What a node says of the things below it, by the name that its text has for each: `#3` in a day, `03-15` in a week or month."""
+    return {line.where if period.kind == "day" else line.where[5:]: line for line in lines}
+
+
+def with_lines(head: str, lines: Mapping[str, Line], cap: int, *, most: int, less: float = 1.0) -> str:
     """A head and a line of keywords for each thing below it, inside a cap of tokens."""
-    left = cap - estimate_tokens("\n".join(head)) - 1
+    left = cap - estimate_tokens(head) - 1
     named, cut = dict[str, Line](), 0
     for name, line in lines.items():
         cost = estimate_tokens(f"- {name}:\n")
@@ -292,7 +368,7 @@ def _with_lines(head: Sequence[str], lines: Mapping[str, Line], cap: int, *, mos
     left -= 12 if cut else 0
     while True:
         words = shared_out({name: line.words for name, line in named.items()}, max(left, 0), least=LEAST_WORDS, most=most, less=less)
-        text = "\n".join([*head, *(f"- {name}: {as_text(words[name])}".rstrip() for name in named), *rest])
+        text = "\n".join([head, *(f"- {name}: {as_text(words[name])}".rstrip() for name in named), *rest])
         over = estimate_tokens(text) - cap
         if over <= 0 or left <= 0:
             return text
@@ -304,16 +380,19 @@ def _topics_of(day: str, sessions: Sequence[Sequence[Entry]], lines: Sequence[Li
     topics: list[Topic] = []
     for session, line in zip(sessions, lines, strict=True):
         subs = tuple(one.word for one in line.words)
-        named = {entry.topic for entry in session if entry.topic}
-        for name in named:
-            newest = [entry for entry in session if entry.topic == name][-1]
-            others = tuple(sub for sub in subs if sub.casefold() not in name.casefold())
-            topics.append(Topic(name=name, type=newest.type, subs=others[:SUBS], days=(day,), done=newest.done, given=True))
-        for kind in {entry.type for entry in session if entry.type != "log" and not entry.topic}:
-            topics.append(Topic(name=kind, type=kind, subs=subs[:SUBS], days=(day,), given=True))
-        if not named and subs:
-            topics.append(Topic(name=subs[0], subs=subs[1 : SUBS + 1], days=(day,)))
+        named = [_topic(entry, day, subs) for entry in session if topic_name(entry)]
+        topics += named
+        if not any(entry.topic for entry in session) and subs:
+            topics.append(Topic(name=subs[0], subs=subs[1 : SUBS + 1], days=(day,), at=session[-1].at))
     return merge_topics(topics)
+
+
+def _topic(entry: Entry, day: str, subs: Sequence[str]) -> Topic:
+    name = topic_name(entry)
+    others = tuple(sub for sub in subs if sub.casefold() not in name.casefold())
+    return Topic(
+        name=name, type=entry.type, subs=others[:SUBS], days=(day,), done=entry.done and entry.type == "project", given=True, at=entry.at
+    )
 
 
 def _day_line(node: Node) -> Line:
@@ -339,33 +418,3 @@ def _digest(parts: Sequence[str]) -> str:
 
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def summary_key(node: Node, prompt_version: str) -> str:
-    """What a model's summary of a node is kept under: the same input under the same prompt is never summarised again."""
-    return _digest([node.digest, prompt_version])
-
-
-def with_summary(node: Node, text: str, *, by: str, caps: Caps | None = None) -> Node:
-    """A node with a model's summary in place of the extractive one, cut between lines to the node's cap.
-
-    Args:
-        node: a summary; a copy stays as it is.
-        text: the model's; as long as the cap allows it is followed by the lines that name what lies below.
-        by: model and version of the prompt.
-        caps: of the tree.
-    """
-    if node.form == "verbatim" or not text.strip():
-        return node
-    cap = (caps or Caps()).node_tokens
-    heading = node.text.split("\n", 1)[0]
-    kept, left = [heading], cap // 2 - estimate_tokens(heading) - 1
-    for line in text.strip().splitlines():
-        cost = estimate_tokens(f"{line}\n")
-        if cost > left:
-            break
-        left -= cost
-        # A heading of the model's own would look like one of the node's.
-        kept.append(f" {line}" if line.startswith("#") else line)
-    names = {line.where if node.period.kind == "day" else line.where[5:]: line for line in node.lines}
-    return replace(node, text=_with_lines(kept, names, cap, most=SESSION_WORDS), by=by)

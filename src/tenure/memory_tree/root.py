@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tenure.memory_tree.caps import Caps
+from tenure.memory_tree.entries import one_line
 from tenure.memory_tree.keywords import Keyword, as_text, pooled, rarer_first, shared_out, word_cost
-from tenure.memory_tree.nodes import DAY_WORDS, LEAST_WORDS, Caps, Line, Node
+from tenure.memory_tree.nodes import DAY_WORDS, LEAST_WORDS, Line, Node
 from tenure.memory_tree.periods import age, week_of
 from tenure.memory_tree.topics import Topic, merge_topics, recurring, topic_line
 from tenure.ranking import estimate_tokens
@@ -62,10 +64,8 @@ def build_root(months: Sequence[Node], *, today: str, zone: str = "UTC", caps: C
     entries = sum(line.entries for line in days.values())
     head = [f"# Memory: {min(days)} to {max(days)}, {entries:,} entries, days in {zone}"]
     given, left_out = _given(topics, today, int(caps.root_tokens * TOPICS_SHARE), int(caps.root_lines * TOPICS_SHARE))
-    foot = (
-        f"More is in the tree than here{f', such as {left_out:,} more named topics' if left_out else ''}: "
-        "open a day (2026-03-15), a week (2026-W11) or a month (2026-03), or recall by words."
-    )
+    look = "Open a day (2026-03-15), a week (2026-W11) or a month (2026-03), or recall by words."
+    foot = f"More is in the tree than here{_more(left_out)}. {look}"
     spent = estimate_tokens("\n".join([*head, *given, foot])) + 12
     rows = caps.root_lines - len(head) - len(given) - 1
     history_rows = _rows(_stretches(tuple(sorted(days)), caps.root_tokens - spent, rows - 1)) + 1
@@ -82,19 +82,28 @@ def build_root(months: Sequence[Node], *, today: str, zone: str = "UTC", caps: C
         left -= over
 
 
-def _given(topics: Sequence[Topic], today: str, budget: int, rows: int) -> tuple[list[str], int]:
-    """Lines of what writers named, newest first, by heading; and how many had no room."""
+def _more(left_out: Sequence[Topic]) -> str:
+    """How many named topics had no room, and in which months they are listed."""
+    if not left_out:
+        return ""
+    first, last = min(one.last for one in left_out)[:7], max(one.last for one in left_out)[:7]
+    number = f"{len(left_out):,} more named {'topic' if len(left_out) == 1 else 'topics'}"
+    return f": {number} in {first if first == last else f'{first} to {last}'} (list: memory topics)"
+
+
+def _given(topics: Sequence[Topic], today: str, budget: int, rows: int) -> tuple[list[str], list[Topic]]:
+    """Lines of what writers named, newest first, by heading; and what had no room."""
     groups: dict[str, list[Topic]] = {"Active": [], "Patterns": [], "Topics": []}
     for topic in topics:
         if topic.given:
             name = "Patterns" if topic.type in _PATTERNS else "Active" if topic.type in _ACTIVE and not topic.done else "Topics"
             groups[name].append(topic)
-    lines, left, left_out = list[str](), budget, 0
+    lines, left, left_out = list[str](), budget, list[Topic]()
     for place, (name, group) in enumerate(groups.items()):
         share, shown = left // (len(groups) - place), list[str]()
         # One part for each group, and what one leaves over goes to those behind it.
         for topic in sorted(group, key=lambda one: (one.last, one.name), reverse=True):
-            where = f"knowledge/{topic.name}" if topic.type in _PATTERNS else ""
+            where = f"knowledge/{one_line(topic.name)}" if topic.type in _PATTERNS else ""
             line = topic_line(topic, today, where=where)
             cost = estimate_tokens(f"{line}\n")
             if cost <= share - 8 and len(lines) + len(shown) + 1 < rows:
@@ -102,7 +111,7 @@ def _given(topics: Sequence[Topic], today: str, budget: int, rows: int) -> tuple
                 left -= cost
                 shown.append(line)
             else:
-                left_out += 1
+                left_out.append(topic)
         if shown:
             lines += [f"## {name}", *shown]
             left -= 6
@@ -127,6 +136,7 @@ def _history(days: Mapping[str, Line], today: str, budget: int, rows: int) -> li
     shown_headings = {heading: f"### {heading}{f' ({age(_last(stretches, heading), today)})'}" for heading in headings}
     left -= sum(estimate_tokens(f"{one}\n") for one in shown_headings.values())
     named: list[_Stretch] = []
+    left -= 16 if sum(estimate_tokens(f"- {one.name}:\n") for one in stretches) > left else 0
     for stretch in reversed(stretches):
         cost = estimate_tokens(f"- {stretch.name}:\n")
         if cost > left:
@@ -137,6 +147,8 @@ def _history(days: Mapping[str, Line], today: str, budget: int, rows: int) -> li
     words: dict[str, Sequence[Keyword]] = {f"{one.heading}/{one.name}": _words(one, days) for one in named}
     shown = shared_out(rarer_first(words, RARITY), left, least=LEAST_WORDS, most=DAY_WORDS)
     lines, heading = [head], ""
+    if len(named) < len(stretches):
+        lines.append(f"- from {stretches[0].days[0]}: see its months")
     for one in named:
         if one.heading != heading:
             heading = one.heading
@@ -169,9 +181,13 @@ def _stretches(days: Sequence[str], budget: int, rows: int) -> list[_Stretch]:
     """
     months = sorted({day[:7] for day in days})
     cost = LEAST_LINE * word_cost("theatre") + 8
-    coarse = {month: month[:4] for month in months}  # each month on the line of its year
-    years = len(set(coarse.values()))
-    spent = years * cost
+    years = sorted({month[:4] for month in months})
+    room = max(1, min(rows - 1, budget // cost))
+    # Each month on the line of its year; where there are more years than lines, the oldest share the first.
+    together = years[: len(years) - room + 1] if len(years) > room else []
+    early = f"{together[0]} to {together[-1]}" if together else ""
+    coarse = {month: early if month[:4] in together else month[:4] for month in months}
+    spent = len(set(coarse.values())) * cost
     # Each step takes what is left to it only: the latest months first, so that what is near is fine.
     for share, of_rows, finer in STEPS:
         for month in reversed(months):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from tenure.memory_tree.entries import EntryType
+from tenure.memory_tree.entries import EntryType, one_line
 from tenure.memory_tree.periods import age
+
+Sort = Literal["kept", "project", "reference", "log"]
+
+_SORTS: Mapping[EntryType, Sort] = {"user": "kept", "feedback": "kept", "project": "project", "reference": "reference", "log": "log"}
 
 SUBS = 6
 """Words or names that stand beside a topic."""
@@ -17,7 +22,7 @@ WHERES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """What some entries are about.
+    """What some entries are about. Rules of people, projects and all else are topics of their own, also where the name is one.
 
     Attributes:
         name: as its writer set it, or the first keyword of a session.
@@ -26,6 +31,7 @@ class Topic:
         days: on which it came up, in order.
         done: of a project: whether it is finished.
         given: whether a writer named it. Others are guesses, and more may be left out.
+        at: moment of its newest entry, as in `Entry.at`.
     """
 
     name: str
@@ -34,6 +40,17 @@ class Topic:
     days: tuple[str, ...] = ()
     done: bool = False
     given: bool = False
+    at: str = ""
+
+    @property
+    def sort(self) -> Sort:
+        """Which rule holds for it: kept word for word, compressed when it is done, unverified, or none."""
+        return _SORTS[self.type]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Topics of one name and sort are one."""
+        return self.name.casefold(), self.sort
 
     @property
     def last(self) -> str:
@@ -42,22 +59,22 @@ class Topic:
 
 
 def merge_topics(topics: Iterable[Topic]) -> tuple[Topic, ...]:
-    """Topics of one name as one, sorted by name: type and state of the newest, days of all.
+    """Topics of one name and sort as one, sorted by name: type and state of the newest, days of all.
 
     Args:
         topics: in any order; the result does not depend on it.
     """
-    by_name: dict[str, list[Topic]] = {}
+    by_name: dict[tuple[str, str], list[Topic]] = {}
     for topic in topics:
-        by_name.setdefault(topic.name.casefold(), []).append(topic)
+        by_name.setdefault(topic.key, []).append(topic)
     merged: list[Topic] = []
     for same in by_name.values():
-        same.sort(key=lambda one: (one.given, one.last, one.days, one.name, one.type, one.subs), reverse=True)
+        same.sort(key=lambda one: (one.given, one.at, one.last, one.done, one.days, one.name, one.type, one.subs), reverse=True)
         newest = same[0]
         subs = dict.fromkeys(sub for one in same for sub in one.subs)
         days = sorted({day for one in same for day in one.days})
         merged.append(replace(newest, subs=tuple(subs)[:SUBS], days=tuple(days)))
-    return tuple(sorted(merged, key=lambda one: (one.name.casefold(), one.name)))
+    return tuple(sorted(merged, key=lambda one: (one.key, one.name)))
 
 
 def topic_line(topic: Topic, today: str, *, where: str = "") -> str:
@@ -68,14 +85,14 @@ def topic_line(topic: Topic, today: str, *, where: str = "") -> str:
         today: ages are counted to it.
         where: where to look; empty names its newest days.
     """
-    subs = f": {', '.join(topic.subs)}" if topic.subs else ""
+    subs = f": {', '.join(one_line(sub) for sub in topic.subs)}" if topic.subs else ""
     look = where or " ".join(topic.days[-WHERES:])
     marks = [topic.type, age(topic.last, today), look]
     if topic.type == "reference":
         marks.insert(1, "unverified")
     if topic.done:
         marks.insert(1, "done")
-    return f"- {topic.name}{subs} ({', '.join(marks)})"
+    return f"- {one_line(topic.name)}{subs} ({', '.join(marks)})"
 
 
 def recurring(topics: Sequence[Topic], *, least_days: int, most: int) -> tuple[Topic, ...]:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tenure.memory_tree.entries import Entry
+from tenure.memory_tree.exclusions import LeftOut
 from tenure.memory_tree.keywords import Keyword
 from tenure.memory_tree.nodes import Line, Node
 from tenure.memory_tree.periods import Period
@@ -35,6 +36,9 @@ def node_body(node: Node) -> str:
         "raw_lines": node.raw_lines,
         "digest": node.digest,
         "by": node.by,
+        "head": node.head,
+        "left_out": asdict(node.left_out),
+        "closed": node.closed,
     }
     return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
 
@@ -46,7 +50,8 @@ def node_of(period: Period, body: str) -> Node:
         Line(where, tuple(Keyword(word, weight) for word, weight in words), entries) for where, entries, words in said.pop("lines")
     )
     topics = tuple(map(_topic, said.pop("topics")))
-    return Node(period=period, lines=lines, topics=topics, **said)
+    left_out, closed = LeftOut(**said.pop("left_out", {})), tuple(said.pop("closed", ()))
+    return Node(period=period, lines=lines, topics=topics, left_out=left_out, closed=closed, **said)
 
 
 def topics_of(topics: str) -> list[Topic]:

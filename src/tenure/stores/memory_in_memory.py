@@ -132,6 +132,14 @@ class MemoryKeptInMemory(MemoryInMemory):
         """Have nodes built anew when the memory is compacted next."""
         self._keep_memory(replace(self._memory, stale=self._memory.stale.union(periods)))
 
+    def refile(self, days: Mapping[str, str]) -> None:
+        """File entries in other days."""
+        kept = self._memory.entries
+        for id_, day in days.items():
+            if id_ in kept:
+                kept = kept.insert(id_, replace(kept[id_], day=day))
+        self._keep_memory(replace(self._memory, entries=kept))
+
     def keep_node(self, node: Node) -> None:
         """Keep a node in place of the one before."""
         nodes = self._memory.nodes.insert(node.period, node)

@@ -34,6 +34,8 @@ LEAST_LIKE = 0.3
 ASKED_WEIGHT = 0.7
 """What a word in the tasks that a lesson came from counts (see `weighing`)."""
 
+_CANNOT_WRITE = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL})
+
 _LIVE = "('provisional', 'active')"
 
 
@@ -188,11 +190,13 @@ def _opened(url: str, path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{url}?mode=ro", uri=True, timeout=WAIT_S, isolation_level=None)
     try:
         connection.execute("SELECT 1 FROM scopes LIMIT 1").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as exc:
         connection.close()
-        if os.path.exists(f"{path}-wal") or os.access(os.path.dirname(os.path.abspath(path)), os.W_OK):
+        log = f"{path}-wal"
+        if (os.path.exists(log) and os.path.getsize(log)) or exc.sqlite_errorcode & 0xFF not in _CANNOT_WRITE:
             raise
-        # In a folder that cannot be written, a file in WAL form is only read as one that nobody changes. Without a log, nobody does.
+        # Where nothing can be written (a folder that is closed to us, a full disk), a file in WAL form is only read as one that
+        # nobody changes. Without a log, nobody does.
         connection = sqlite3.connect(f"{url}?immutable=1", uri=True, timeout=WAIT_S, isolation_level=None)
     return connection
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, delete, func, select, update
 
@@ -121,7 +122,7 @@ class SqlMemory:
 
     def _count_nodes(self) -> int:
         """How many nodes were built."""
-        return int(fetch(self._connection, _BUILT, self._wall)[0][0])
+        return int(fetch(self._connection, _BUILT, {**self._wall, "least": 0})[0][0])
 
     def _wall_number(self) -> int | None:
         """The number of the scope, by which its rows in the text index are known; none before anything is written in it."""
@@ -188,6 +189,15 @@ class SqlMemoryKeeping(SqlMemory):
             if not change(self._connection, _MARK, [{**named, "where_kind": period.kind, "where_key": period.key, "stale": True}]):
                 put(self._connection, _N, [{**self._wall, "kind": period.kind, "key": period.key, "stale": True, "body": ""}])
 
+    def refile(self, days: Mapping[str, str]) -> None:
+        """File entries in other days."""
+        ids = sorted(days)
+        for start in range(0, len(ids), _AT_ONCE):
+            held = dict(fetch_among(self._connection, (_E.c.id, _E.c.body), self._wall, "id", ids[start : start + _AT_ONCE]))
+            moved = [replace(entry_of(body), day=days[id_]) for id_, body in held.items()]
+            named = {"where_tenant": self._wall["tenant"], "where_scope": self._wall["scope"]}
+            change(self._connection, _REFILE, [{**named, "where_id": one.id, "day": one.day, "body": entry_body(one)} for one in moved])
+
     def keep_node(self, node: Node) -> None:
         """Keep a node in place of the one before."""
         self.drop_node(node.period)
@@ -224,8 +234,9 @@ _NODES = select(_N.c.key, _N.c.body).where(*_own(_N, "kind")).order_by(_N.c.key)
 _TOPICS = select(func.json_extract(_N.c.body, "$.topics")).where(*_own(_N), _N.c.kind == "month", _N.c.body != "").order_by(_N.c.key)
 _STALE = select(_N.c.kind, _N.c.key).where(*_own(_N), _N.c.stale)
 _MARK = update(_N).where(*_own(_N, "kind", "key", prefix="where_")).values(stale=bindparam("stale"))
+_REFILE = update(_E).where(*_own(_E, "id", prefix="where_")).values(day=bindparam("day"), body=bindparam("body"))
 _DROP = delete(_N).where(*_own(_N, "kind", "key"))
-_BUILT = select(func.count()).select_from(_N).where(*_own(_N), _N.c.body != "")
+_BUILT = select(func.count()).select_from(_N).where(*_own(_N), func.length(_N.c.body) > bindparam("least"))
 _NUMBERS = select(_E.c.n).where(*_own(_E))
 _DROP_ENTRY = delete(_E).where(*_own(_E, "n"))
 _TEXTS = select(_F.c.layer, _F.c.name, _F.c.text).where(*_own(_F)).order_by(_F.c.layer, _F.c.name)

@@ -33,7 +33,15 @@ def register(app: typer.Typer) -> None:
     )
     add_verb(group, "compact", compact, "tenure memory compact", "tenure memory compact --all   # the whole tree from the raw log")
     add_verb(group, "root", root, "tenure memory root")
-    add_verb(group, "show", show, "tenure memory show 2026-W11", "tenure memory show 2026-03-15#3   # a raw session")
+    add_verb(
+        group,
+        "show",
+        show,
+        "tenure memory show 2026-W11",
+        "tenure memory show 2026-03-15#3   # a raw session",
+        "tenure memory show knowledge/releases",
+    )
+    add_verb(group, "topics", topics, "tenure memory topics", "tenure memory topics 2026-03")
     add_verb(group, "recall", recall, "tenure memory recall 'which rate did we use for invoices'")
     add_verb(group, "write", write, "tenure memory write queue queue.md", "tenure memory write plan --name release plan.md")
     add_verb(group, "start", start, "tenure memory start")
@@ -44,7 +52,9 @@ def register(app: typer.Typer) -> None:
 def log(
     request: Request,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep; - reads standard input.", show_default=False)],
-    type: Annotated[str, typer.Option("--type", metavar="TYPE", help="user, feedback, project, reference or log.")] = "log",
+    type: Annotated[
+        str, typer.Option("--type", metavar="TYPE", help="user, feedback, project, reference or log; else the rules of memory.types.")
+    ] = "",
     topic: Topic = "",
     session: Session = "",
     role: Annotated[str, typer.Option("--role", metavar="WHO", help="Who speaks, such as user or assistant.")] = "",
@@ -53,7 +63,8 @@ def log(
 ) -> int:
     """Write an entry down; the next recall finds it.
 
-    Secrets are taken out first. The type is what you set, whoever speaks.
+    Secrets are taken out first. The type is what you set, whoever speaks. Blocks of code, traces of errors and lines that
+    begin with tmp: stay in the raw log, and out of the tree.
     """
     said = read_text("-", request.terminal, what="a text") if text == "-" else text
     with request.writing() as book:
@@ -71,16 +82,29 @@ def compact(
     request: Request,
     all: Annotated[bool, typer.Option("--all", help="Build the whole tree again from the raw log.")] = False,
 ) -> int:
-    """Build the nodes in which entries arrived, and those that ended."""
+    """Build the nodes in which entries arrived, and those that ended.
+
+    A model, if one is set, writes the summaries of what is over; summaries that are there are used again.
+    """
     with request.writing() as book:
         done = book.memory.compact(all=all)
     if request.as_json:
         request.terminal.document(asdict(done) | {"scope": book.scope})
-    elif not done.built:
+        return OK
+    if done.anew and not all:
+        request.terminal.say(f"The whole tree was built: {done.anew}.")
+    if done.refiled:
+        request.terminal.say(f"{counted(done.refiled, 'entry', 'entries')} went to another day.")
+    if not done.built:
         request.terminal.say("Nothing arrived since the tree was last built.")
     else:
         kinds = f"{done.fixed} fixed, {done.tentative} tentative, {counted(done.summaries, 'summary', 'summaries')}"
         request.terminal.say(f"{counted(len(done.built), 'node')} built: {kinds}. See: {request.command('memory root')}")
+    if done.by_model or done.waiting:
+        waits = f"; {done.waiting} wait for it" if done.waiting else ""
+        request.terminal.say(f"{counted(done.by_model, 'summary', 'summaries')} written by the model{waits}.")
+    for problem in done.problems:
+        request.terminal.warn(problem)
     return OK
 
 
@@ -100,11 +124,28 @@ def root(request: Request) -> int:
 def show(
     request: Request,
     where: Annotated[
-        str, typer.Argument(metavar="WHERE", help="A day, week or month, or a session such as 2026-03-15#3.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="WHERE",
+            help="A day, week or month, a session such as 2026-03-15#3, or knowledge/NAME or plan/NAME.",
+            show_default=False,
+        ),
     ],
 ) -> int:
-    """Print a node of the tree, or the raw entries of a session."""
+    """Print a node of the tree, the raw entries of a session, or a text of knowledge or a plan."""
     with request.reading() as book:
+        layer, slash, name = where.partition("/")
+        if slash and layer in ("knowledge", "plan"):
+            text = book.memory.read(layer, name=name)
+            if not text:
+                raise UserError(
+                    f"There is no {layer} '{name}'. Topics with rules of people are listed by: {request.command('memory topics')}"
+                )
+            if request.as_json:
+                request.terminal.document({"where": where, "text": text, "scope": book.scope})
+            else:
+                request.terminal.text(f"{text}\n")
+            return OK
         if "#" in where:
             entries = book.memory.session(where)
             if request.as_json:
@@ -114,15 +155,42 @@ def show(
                 request.terminal.text("\n".join(said) + "\n")
             return OK
         node = book.memory.node(where)
+        failure = book.memory.failure(where) if node is not None and node.by == "extractive" else ""
     if node is None:
         raise UserError(f"Nothing is kept in {where}, or it was not compacted yet: {request.command('memory compact')}")
     if request.as_json:
         topics = [asdict(one) for one in node.topics]
         said_of = {"where": where, "state": node.state, "form": node.form, "by": node.by, "entries": node.entries, "digest": node.digest}
+        said_of |= {"model_failed": failure, "left_out": asdict(node.left_out)}
         request.terminal.document(said_of | {"text": node.text, "topics": topics, "scope": book.scope})
     else:
         request.terminal.text(f"{node.text}\n")
-        request.terminal.say(f"{node.form}, {node.state}, from {counted(node.entries, 'entry', 'entries')}, {node.by}.")
+        by = "" if node.form == "verbatim" else f", {node.by}"
+        request.terminal.say(f"{node.form}, {node.state}, from {counted(node.entries, 'entry', 'entries')}{by}.")
+        if failure:
+            request.terminal.warn(f"The model's summary could not be used: {failure}.")
+    return OK
+
+
+def topics(
+    request: Request,
+    where: Annotated[str, typer.Argument(metavar="WHERE", help="A day, week or month; without it the whole tree.")] = "",
+) -> int:
+    """List every topic that a writer named.
+
+    Newest first, with type, age and days.
+    """
+    from tenure.memory_tree.topics import topic_line
+
+    with request.reading() as book:
+        found, today = book.memory.topics(where), book.memory.today()
+    if request.as_json:
+        request.terminal.document({"topics": [asdict(one) for one in found], "scope": book.scope})
+    elif not found:
+        request.terminal.say(f"No topic is named{f' in {where}' if where else ''}, or it was not compacted yet.")
+    else:
+        request.terminal.text("\n".join(topic_line(one, today) for one in found) + "\n")
+        request.terminal.say(f"{counted(len(found), 'topic')}.")
     return OK
 
 
