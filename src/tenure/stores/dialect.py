@@ -16,6 +16,10 @@ from tenure.stores.weighing import Weighed
 class DatedLog(Log, Protocol):
     """The raw log of a scope in a database."""
 
+    def bodies(self, numbers: Sequence[int]) -> Mapping[int, str]:
+        """What is kept of the entries in rows, as JSON."""
+        ...
+
     def on_day(self, day: str) -> Sequence[tuple[str, int]]:
         """Session and row of each entry of a day, in order."""
         ...

@@ -51,12 +51,15 @@ class SqlMemory:
     def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, tuple[Entry, ...]]:
         """The sessions of some names on a day, by their place in it."""
         log = self._log()
-        held = log.on_day(day) if log is not None else []
+        if log is None:
+            return {}
+        held = log.on_day(day)
         places = {name: place for place, name in enumerate(dict.fromkeys(name for name, _ in held), 1)}
         wanted = {row: places[name] for name, row in held if name in names}
         found: dict[int, list[Entry]] = {}
-        for row, entry in zip(wanted, self._numbered(list(wanted)), strict=True):
-            found.setdefault(wanted[row], []).append(entry)
+        bodies = log.bodies(list(wanted))
+        for row, place in wanted.items():
+            found.setdefault(place, []).append(entry_of(bodies[row]))
         return {place: tuple(some) for place, some in found.items()}
 
     def memory_topics(self) -> Sequence[Topic]:
@@ -67,13 +70,6 @@ class SqlMemory:
     def _log(self) -> DatedLog | None:
         wall = self._wall_number()
         return self._dialect.log(self._connection, wall, (self._wall["tenant"], self._wall["scope"])) if wall is not None else None
-
-    def _numbered(self, numbers: Sequence[int]) -> list[Entry]:
-        """The entries in rows, in the order of these."""
-        held: dict[int, str] = {}
-        for start in range(0, len(numbers), _AT_ONCE):
-            held |= dict(fetch_among(self._connection, (_E.c.n, _E.c.body), self._wall, "n", numbers[start : start + _AT_ONCE]))
-        return [entry_of(held[row]) for row in numbers if row in held]
 
     def memory_days(self) -> Sequence[str]:
         """Days that have entries, in order."""

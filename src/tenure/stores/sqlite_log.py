@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
@@ -60,8 +60,8 @@ class SqliteLog:
             "SELECT e.n, e.id, e.day, json_extract(e.body, '$.session'), json_extract(e.body, '$.role'), w.said, "
             f"{text_of} "
             "FROM memory_entries AS e JOIN memory_words AS w ON w.rowid = e.n "
-            # Only this scope's, whatever the text index says.
-            f"WHERE e.n IN ({', '.join(map(str, numbers))}) AND e.tenant = ? AND e.scope = ?",
+            # Only this scope's, whatever the text index says. The signs keep SQLite from reading all of the scope's rows for it.
+            f"WHERE e.n IN ({', '.join(map(str, numbers))}) AND +e.tenant = ? AND +e.scope = ?",
             self._scope,
         )
         kept = {
@@ -69,6 +69,13 @@ class SqliteLog:
             for n, entry, day, session, role, said, text in read.fetchall()
         }
         return [kept[n] for n in numbers if n in kept]
+
+    def bodies(self, numbers: Sequence[int]) -> Mapping[int, str]:
+        """What is kept of the entries in rows."""
+        found = self._cursor.execute(
+            f"SELECT n, body FROM memory_entries WHERE n IN ({', '.join(map(str, numbers))}) AND +tenant = ? AND +scope = ?", self._scope
+        )
+        return {int(n): str(body) for n, body in found.fetchall()}
 
     def on_day(self, day: str) -> Sequence[tuple[str, int]]:
         """Session and row of each entry of a day, in order."""
