@@ -20,7 +20,7 @@ from typing import Any
 from tenure import Add, Tenure
 from tenure.connect.backlog import write_cleared
 from tenure.connect.spool import Spool
-from tenure.places import default_scope
+from tenure.project import default_scope
 
 EVENTS = ("session-start", "prompt", "tool-failure")
 

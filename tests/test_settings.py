@@ -101,3 +101,45 @@ def test_another_embedder_is_refused_with_the_names_there_are(name: str) -> None
 
 def test_a_variable_with_an_unknown_embedder_ends_nothing() -> None:
     assert read_settings(lambda _: None, {"TENURE_EMBEDDER": "bogus"}).text("embedder") == "bogus"
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        (
+            "https://github.com/acme/shop.git",
+            "git@github.com:acme/shop.git",
+            "ssh://git@github.com/acme/shop",
+            "https://me:pw@github.com/acme/shop",
+        ),
+        ("/srv/git/shop.git", "/srv/git/shop"),
+        ("../upstream/shop.git", "{above}/upstream/shop"),
+    ],
+)
+def test_a_repository_has_one_scope_however_it_was_cloned(same: tuple[str, ...], home: Path, tmp_path: Path) -> None:
+    scopes = set()
+    for n, address in enumerate(same):
+        root = tmp_path / "clones" / f"shop{n}"
+        git = made(root / ".git")
+        config = '[core]\n\tbare = false\n[remote "upstream"]\n\turl = https://elsewhere/x\n[Remote "origin"] # ours\n'
+        config += f'\tURL = "{address}" ; here\n'
+        (git / "config").write_text(config.format(above=tmp_path / "clones"))
+        scopes.add(default_scope(folder=root, environment={}))
+    assert len(scopes) == 1
+    assert scopes.pop().startswith("local/shop-")
+
+
+def test_what_cannot_be_told_of_a_repository_falls_back_to_its_place(home: Path, tmp_path: Path) -> None:
+    scopes = set()
+    for n, config in enumerate((b"\xff\xfe[", b"", b'[remote "origin"]\n\turl\n', b'[remote "origin"\n', None)):
+        root = tmp_path / f"r{n}"
+        git = made(root / ".git")
+        if config is not None:
+            (git / "config").write_bytes(config)
+        scopes.add(default_scope(folder=root, environment={}))
+    assert len(scopes) == 5
+
+
+def test_a_repository_of_settings_in_the_home_folder_is_no_project(home: Path) -> None:
+    made(home / ".git")
+    assert default_scope(folder=made(home / "notes"), environment={}) == "local/default"

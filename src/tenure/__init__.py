@@ -8,11 +8,14 @@ be used alone.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 from tenure.version import __version__
 
+# Without `typing`, whose import is felt in a hook of a coding agent; checkers of types take a name like this for true.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from tenure.errors import TenureError, UserError
     from tenure.playbook.apply import Applied, apply
     from tenure.playbook.delta import Add, Delta, Merge, Pin, Receipt, Restore, Retire, Tally, Update

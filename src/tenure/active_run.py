@@ -16,7 +16,7 @@ from tenure.reported import score_of, text_of, verdict_of
 from tenure.threads import in_thread
 
 if TYPE_CHECKING:
-    from tenure.learning.loop import Learned
+    from tenure.learning.learned import Learned
 
 
 class Playing(Protocol):

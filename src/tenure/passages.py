@@ -98,6 +98,23 @@ class Found:
     note: str = ""
 
 
+class LogSearch(Protocol):
+    """Search over the raw log of one scope's memory."""
+
+    def find_in_log(self, text: str, *, limit: int) -> tuple[Found, Found]:
+        """The sessions that answer a text, widened (see `Search.find`), and the entries of persons that do, best first.
+
+        Args:
+            text: a question, in any script.
+            limit: sessions at most, and four times as many entries.
+
+        Returns:
+            Sessions, each named by its day, a space and its own name (empty where entries have none); and entries by id, the
+            session so named as their group.
+        """
+        ...
+
+
 class Search(Protocol):
     """Finds passages inside a scope, by keywords and, with an embedder, by meaning. Every adapter passes `tests/stores/test_search.py`."""
 

@@ -17,6 +17,7 @@ from tenure.keeping import Scrubbed as Scrubbed
 from tenure.keeping import Traces as Traces
 from tenure.memory_tree.keeping import MemoryReading, MemoryWriting
 from tenure.passages import Found as Found
+from tenure.passages import LogSearch
 from tenure.passages import Passage as Passage
 from tenure.passages import PassageHit as PassageHit
 from tenure.passages import PassagesEmbedded as PassagesEmbedded
@@ -226,7 +227,7 @@ class CaseHit:
     identifiers: tuple[str, ...] = ()
 
 
-class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryReading, Protocol):
+class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryReading, LogSearch, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property
@@ -390,7 +391,7 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         ...
 
     def counts(self) -> Mapping[str, int]:
-        """Sizes by name: runs, lessons, live, provisional, active, held, retired, deltas, open (held changes), failed_replies."""
+        """Sizes by name: runs, lessons, by status, live, deltas, open (held changes), failed_replies, memory_entries, memory_nodes."""
         ...
 
 
@@ -472,7 +473,7 @@ class Store(Protocol):
         ...
 
     def scopes(self) -> Sequence[str]:
-        """Scopes with a delta or a run, sorted."""
+        """Scopes with a delta, a run or a memory, sorted."""
         ...
 
     def spent(self, scope: str, day: str | None = None) -> Usage:

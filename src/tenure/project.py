@@ -9,7 +9,6 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from tenure.errors import SettingError
@@ -24,17 +23,18 @@ PROJECT_FILES = ("pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go
 """What makes a folder a project where no Git repository encloses it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a database is.
+    """Where a database is. A plain class: `dataclasses` takes longer to load than all of this.
 
     Attributes:
         url: its address.
         why: what put it there: `--db`, `TENURE_DB`, `project` or `user`.
     """
 
-    url: str
-    why: str
+    __slots__ = ("url", "why")
+
+    def __init__(self, *, url: str, why: str) -> None:
+        self.url, self.why = url, why
 
 
 def find_database(given: str | None = None, *, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> Place:
@@ -113,8 +113,10 @@ def default_scope(given: str | None = None, *, folder: Path | None = None, envir
     if given or environment.get("TENURE_SCOPE"):
         return given or environment["TENURE_SCOPE"]
     here = _here(folder)
+    home = _home()
     for place in (here, *here.parents):
-        if (place / ".git").exists():
+        # A repository of settings in the home folder encloses everything, and is no project (see `find_database`).
+        if place not in (home, place.parent) and (place / ".git").exists():
             return f"local/{_project_name(place)}"
         if (place / ".tenure").is_dir():
             return f"local/{_stable_name(place.name, str(place))}"
@@ -129,7 +131,7 @@ def named_scope(name: str, identity: str) -> str:
 
 def _project_name(root: Path) -> str:
     git = _common_git(root)
-    address = _origin_address(git / "config")
+    address = _origin_address(git)
     main = git.parent
     if address:
         return _stable_name(re.split(r"[/:]", address.rstrip("/").removesuffix(".git"))[-1], address)
@@ -148,17 +150,34 @@ def _common_git(root: Path) -> Path:
     return git
 
 
-def _origin_address(config: Path) -> str:
-    """The address a repository was cloned from, without user, password and ending; empty if there is none."""
-    import configparser  # here, because only a repository needs it
+def _origin_address(git: Path) -> str:
+    """The address a repository was cloned from, the same for each way to reach it: without protocol, user, password and ending.
 
-    parser = configparser.ConfigParser(strict=False, interpolation=None)
+    Empty if there is none, or the configuration cannot be read: then the folder's place is the identity.
+    """
+    # Read by hand: `configparser` takes long to load, and Git's form is not quite its.
     try:
-        parser.read_string("\n".join(line.strip() for line in config.read_text(encoding="utf-8").splitlines()))
-        found = parser.get('remote "origin"', "url", fallback="")
-    except (OSError, UnicodeDecodeError, configparser.Error):
-        return ""  # without a readable configuration the folder's place is the identity
-    return re.sub(r"^[a-z+]+://([^@/]*@)?|^[^@/]+@", "", found.strip()).removesuffix(".git")
+        lines = (git / "config").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return ""
+    found, inside = "", False
+    for line in map(str.strip, lines):
+        if line.startswith("["):
+            head, _, rest = line.partition("]")
+            section, _, name = head[1:].partition(" ")
+            inside = section.strip().lower() == "remote" and name.strip() == '"origin"'
+        else:
+            rest = line
+        name, is_set, value = rest.partition("=")
+        if inside and is_set and name.strip().lower() == "url":
+            found = re.split(r"\s[#;]", value)[0].strip().strip('"')
+            break
+    if found.startswith("."):  # beside this repository: from elsewhere the same words mean another
+        return str((git.parent / found).resolve()).removesuffix(".git")
+    if "://" in found:
+        return re.sub(r"^[a-z+]+://([^@/]*@)?", "", found).removesuffix(".git")
+    # `git@host:group/name` is `host/group/name` by another protocol.
+    return re.sub(r"^([^@/]+@)?([^/:@]{2,}):/*", r"\2/", found).removesuffix(".git")
 
 
 def _stable_name(name: str, identity: str) -> str:

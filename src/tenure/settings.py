@@ -244,8 +244,14 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(
             name="retention.evidence",
             default="keep",
-            meaning="whether runs that live lessons rest on outlive retention.raw (keep) or go as well (go)",
+            meaning="whether runs that lessons rest on outlive retention.raw, and what a person said to keep retention.memory: keep or go",
             check=_one_of("keep", "go"),
+        ),
+        Setting(
+            name="retention.memory",
+            default="",
+            meaning="how long entries of the long-term memory are kept, such as 2y; empty keeps them; what a person said to keep stays",
+            check=_period,
         ),
         Setting(
             name="retention.held",

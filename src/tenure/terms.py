@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -249,9 +248,8 @@ def shown(token: str) -> str:
     return "".join(chr(ord(c) - _MARK) if _MARK <= ord(c) < _MARK + 0x1800 else c for c in word)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a text asks for.
+    """What a text asks for. A plain class: hooks of coding agents load this, and `dataclasses` takes longer to load.
 
     Attributes:
         words: worth searching for, one per stem, in order.
@@ -259,9 +257,14 @@ class Question:
         identifiers: in it, as `identifiers` gives them.
     """
 
-    words: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
+    __slots__ = ("identifiers", "others", "words")
+
+    def __init__(self, *, words: tuple[str, ...] = (), others: tuple[str, ...] = (), identifiers: tuple[str, ...] = ()) -> None:
+        self.words, self.others, self.identifiers = words, others, identifiers
+
+    def asking(self, words: tuple[str, ...]) -> Question:
+        """The same question with other words to search for."""
+        return Question(words=words, others=self.others, identifiers=self.identifiers)
 
 
 def question(text: str, *, most: int = 64) -> Question:

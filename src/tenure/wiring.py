@@ -38,7 +38,8 @@ from tenure.system import SystemClock, UlidSource
 from tenure.threads import in_thread
 
 if TYPE_CHECKING:
-    from tenure.learning.loop import Learned, Learner, Summary
+    from tenure.learning.learned import Learned, Summary
+    from tenure.learning.loop import Learner
     from tenure.learning.memory import Memory
 
 
@@ -109,9 +110,11 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
     def memory(self) -> Memory:
         """The long-term memory of the scope: raw entries, and the tree above them."""
         from tenure.learning.memory import Memory
-        from tenure.stores.search_in_memory import InMemorySearch
 
-        return Memory(self.store, self.scope, clock=self.clock, ids=self.ids, search=InMemorySearch, model=self._model)
+        return Memory(self.store, self.scope, clock=self.clock, ids=self.ids, model=self._model)
+
+    def _compact_memory(self, scope: str) -> None:
+        self.in_scope(scope).memory.compact()
 
     @classmethod
     def open(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -231,3 +233,112 @@ def test_a_home_that_cannot_be_written_is_no_reason_to_fail(taught: Machine) -> 
     taught.database.parent.chmod(0o500)
     assert "stg accepted" in context_of(taught.hook("claude-code", "session-start", taught.event("s", source="startup")))
     assert taught.hook("claude-code", "session-end", taught.event("s")) is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking it")
+def test_a_hook_that_its_host_calls_off_ends_with_0(taught: Machine) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tenure.connect.hook", "claude-code", "prompt"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**taught.environment, "PYTHONPROFILEIMPORTTIME": "1"},
+        cwd=taught.project,
+    ) as child:
+        assert child.stdin is not None
+        assert child.stderr is not None
+        while b"tenure.version" not in child.stderr.readline():  # it is up, and waits for the event
+            pass
+        time.sleep(0.3)
+        child.send_signal(signal.SIGTERM)
+        assert (child.wait(30), child.stdout.read() if child.stdout else b"") == (0, b"")
+
+
+def test_what_lies_in_a_project_is_not_imported(machine: Machine) -> None:
+    from tenure.connect.wanted import Programs
+
+    (machine.project / "json.py").write_text(f"open({str(machine.home / 'imported')!r}, 'w'); raise SystemExit(3)")
+    (machine.project / "tenure").mkdir()
+    (machine.project / "tenure" / "__init__.py").write_text((machine.project / "json.py").read_text())
+    machine.session("s")
+    program = Programs.here().hook if "-m" in Programs.here().hook else (sys.executable, "-P", "-m", "tenure.connect.hook")
+    done = subprocess.run(
+        [*program, "claude-code", "session-end"],
+        input=json.dumps(machine.event("s")).encode(),
+        env=machine.environment,
+        cwd=machine.project,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    machine.learned()
+    assert not (machine.home / "imported").exists()
+
+
+def test_a_lesson_looked_through_by_one_hook_is_known_to_the_next(taught: Machine) -> None:
+    assert not (taught.spool / "cleared").exists()  # learned by hand: no process has gone through the lessons
+    loaded = []
+    for session in ("a", "b"):
+        event = json.dumps(taught.event(session, prompt="deploy the billing")).encode()
+        code = f"import io, sys; from tenure.connect.hook import answer_to; answer_to(['claude-code', 'prompt'], io.BytesIO({event!r}));"
+        code += "print('tenure.governance.redaction' in sys.modules)"
+        command = [sys.executable, "-c", code]
+        loaded.append(
+            subprocess.run(command, env=taught.environment, cwd=taught.project, capture_output=True, text=True, check=True).stdout
+        )
+    assert [one.strip() for one in loaded] == ["True", "False"]
+    secret = "AKIA" + "QWERTYUIOPASDFGH"
+    with sqlite3.connect(taught.database) as connection:
+        connection.execute("UPDATE lessons SET body = replace(body, 'stg accepted', ?)", (f"key {secret}",))
+    connection.close()
+    for session in ("c", "d"):  # what holds a secret is never among the known
+        said = context_of(taught.hook("claude-code", "prompt", taught.event(session, prompt="deploy the billing")))
+        assert "key " in said
+        assert secret not in said
+
+
+def test_eight_hooks_at_once_all_answer_and_leave_a_session_each(taught: Machine) -> None:
+    taught.hook("claude-code", "prompt", taught.event("first", prompt="deploy the billing service"))  # so that all know the lesson's text
+    with ThreadPoolExecutor(8) as pool:
+        events = [taught.event(f"s{n}", prompt="deploy the billing service", trigger="auto") for n in range(8)]
+        said = list(pool.map(lambda event: taught.hook("claude-code", "prompt", event), events))
+        list(pool.map(lambda event: taught.hook("claude-code", "pre-compact", event), events))
+    assert all("stg accepted" in context_of(one) for one in said)
+    assert len(list(taught.spool.glob("*.json"))) == 8
+    assert not list(taught.spool.glob(".*"))
+
+
+def test_a_database_of_a_newer_version_is_no_reason_to_fail(taught: Machine) -> None:
+    with sqlite3.connect(taught.database) as connection:
+        connection.execute("ALTER TABLE lessons RENAME TO lessons_of_the_future")
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    for name in EVENTS:
+        assert taught.hook("claude-code", name, taught.event("s", prompt="deploy the billing service", source="startup")) is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the account's home is found otherwise")
+def test_without_a_home_folder_a_project_is_still_served(taught: Machine) -> None:
+    taught.environment.pop("HOME")
+    taught.environment.pop("XDG_DATA_HOME")
+    assert "stg accepted" in context_of(taught.hook("claude-code", "session-start", taught.event("s", source="startup")))
+
+
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="needs a limit on the size of files")
+def test_a_full_disk_takes_no_answer_away(taught: Machine) -> None:
+    # Any write of a byte fails, as where no space is left.
+    code = "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0));"
+    code += "sys.argv = ['tenure-hook', 'claude-code', sys.argv[1]]; from tenure.connect.hook import main; main()"
+    for name, shown in (("prompt", True), ("session-end", False)):
+        done = subprocess.run(
+            [sys.executable, "-c", code, name],
+            input=json.dumps(taught.event("s", prompt="deploy the billing service")).encode(),
+            env=taught.environment,
+            cwd=taught.project,
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert (b"stg accepted" in done.stdout) == shown
+    assert not [path for path in taught.spool.glob("*") if path.stat().st_size]
+    assert not list(taught.spool.glob(".*"))

@@ -9,7 +9,7 @@ import pytest
 
 from tenure import Add, Evidence, Outcome, Pin, Retire, Run, Step, Tally, Task, Tenure, Update, dumps
 from tenure.learning.admitting import Proposed, admit_operations, join_known
-from tenure.learning.loop import Learned
+from tenure.learning.learned import Learned
 from tenure.learning.review import conflicts_in
 from tenure.playbook.delta import Delta, Merge, Operation
 from tenure.ports import Prompt

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tenure import Origin, Outcome, Retire, Run, Step, Task, Tenure
-from tenure.learning.loop import Learned
+from tenure.learning.learned import Learned
 from tenure.learning.review import held_changes
 from tenure.playbook.lessons import Lesson
 from tenure.ports import Prompt

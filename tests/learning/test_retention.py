@@ -9,6 +9,7 @@ import pytest
 
 from tenure import Add, Evidence, Outcome, Retire, Run, Task, Tenure
 from tenure.errors import SettingError
+from tenure.memory_tree.entries import Entry
 from tenure.playbook.delta import Delta
 from tenure.ports import FailedReply, HeldChange
 
@@ -100,3 +101,34 @@ def test_learning_carries_it_out_once_a_day_and_says_so(book: Tenure) -> None:
 def test_a_period_is_a_number_with_a_unit(book: Tenure, wrong: str) -> None:
     with pytest.raises(SettingError, match="such as 180d"):
         book.set("retention.raw", wrong)
+
+
+def entry(days: int, **more: str) -> Entry:
+    at = NOW - timedelta(days=days)
+    said = f"said {days} days ago {more.get('type', '')}"
+    moment, day = at.isoformat(timespec="microseconds"), at.date().isoformat()
+    return Entry(id=f"e{days}{more.get('type', '')}", at=moment, day=day, text=said, **more)  # type: ignore[arg-type]
+
+
+def test_old_entries_of_the_memory_go_with_their_nodes_and_what_a_person_said_to_keep_stays_and_is_told(book: Tenure) -> None:
+    entries = [entry(1), entry(200), entry(400), entry(400, type="project"), entry(500, type="feedback"), entry(600, type="user")]
+    book.memory.keep(entries)
+    book.memory.compact()
+    assert book.retain().nothing
+    book.set("retention.memory", "365d")
+    plan = book.retain(dry_run=True)
+    done = book.retain()
+    assert plan.entries == done.entries == ("e400", "e400project")
+    assert done.told_to_keep == ("e600user", "e500feedback")
+    assert done.told() == (
+        "past their retention: 2 memory entries; 2 older entries stay, because a person said to keep them (retention.evidence)"
+    )
+    with book.store.reading(book.scope) as look:
+        assert {one.id for one in look.entries()} == {"e1", "e200", "e500feedback", "e600user"}
+        assert (NOW - timedelta(days=400)).date().isoformat() not in {one.period.key for one in look.nodes("day")}
+        assert len(look.nodes("day")) == 4
+        assert look.stale_periods() == []
+    assert book.memory.recall("said 400 days ago project").found != ()
+    assert "400" not in repr(book.memory.recall("said 400 days ago project").found)
+    book.set("retention.evidence", "go")
+    assert set(book.retain().entries) == {"e500feedback", "e600user"}

@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("pydantic_ai", reason="needs the extra 'models'")
 
 from tenure import Tenure
-from tenure.learning.loop import Summary
+from tenure.learning.learned import Summary
 from tenure.playbook.run import Run
 from tenure.ports import Prompt, Usage
 from tenure.testing import RuleModel

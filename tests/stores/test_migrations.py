@@ -20,6 +20,8 @@ ALTER TABLE scopes DROP COLUMN cases;
 ALTER TABLE installation DROP COLUMN unscrubbed;
 """
 
+SINCE_MEMORY = ("memory_entries", "memory_nodes", "memory_files", "memory_words")
+
 OLD_TEXTS = f"""
 {BEFORE_FORGETTING}
 ALTER TABLE ledger_texts RENAME TO newer;
@@ -41,8 +43,8 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
         before = dict(look.sizes())
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    since = ("draws", "labels", "grades", "beliefs", "noise", "postponed", "held_statements", "memory_entries", "memory_nodes", "memory_files", "memory_words")
-    for gone in ("sizes", "observations", "aggregates", "sums", *since):
+    since = ("draws", "labels", "grades", "beliefs", "noise", "postponed", "held_statements")
+    for gone in ("sizes", "observations", "aggregates", "sums", *since, *SINCE_MEMORY):
         connection.execute(f"DROP TABLE {gone}")
     connection.executescript(OLD_TEXTS + "DROP INDEX ix_lessons_support; UPDATE alembic_version SET version_num = '0002';")
     connection.close()
@@ -157,7 +159,7 @@ def test_origins_and_the_number_of_cases_are_read_off_the_runs_of_an_earlier_sch
     before = seen()
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    later = "DROP TABLE draws; DROP TABLE postponed; DROP TABLE held_statements;"
+    later = "".join(f"DROP TABLE {gone};" for gone in ("draws", "postponed", "held_statements", *SINCE_MEMORY))
     connection.executescript(f"{later}{BEFORE_FORGETTING}UPDATE alembic_version SET version_num = '0006';")
     connection.close()
     store = open_sqlite(url)

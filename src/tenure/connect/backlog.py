@@ -41,6 +41,8 @@ PAUSE_S = 120
 def main() -> None:
     """Work off one database; nothing is printed."""
     os.environ[OFF] = "off"  # whatever learning starts is not watched
+    with suppress(OSError):  # gone meanwhile: then there is nothing to hold on to either
+        os.chdir(os.path.dirname(os.path.abspath(sys.argv[1])))  # the folder of the session may be removed while this works
     if hasattr(os, "nice"):
         with suppress(OSError):  # where the system does not let it, it works at the usual priority
             os.nice(10)
@@ -309,9 +311,7 @@ def write_cleared(spool: Spool, store: Store) -> None:
                 block = lesson_block(lesson)
                 if redact(block).text == block:
                     found.append(hashlib.sha256(block.partition("] ")[2].encode("utf-8", "surrogatepass")).hexdigest()[:24])
-    new = spool.folder / f".cleared.{os.getpid()}"
-    new.write_text("\n".join([VERSION, *sorted(set(found))]), encoding="ascii")
-    os.replace(new, spool.folder / "cleared")
+    spool.clear(VERSION, set(found))
 
 
 if __name__ == "__main__":

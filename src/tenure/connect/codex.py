@@ -1,8 +1,10 @@
 """Codex: hooks, MCP server and instructions of a person or project.
 
 Source: developers.openai.com/codex/hooks, /codex/config-reference and /codex/skills, and the schemas of hooks in the host's
-repository, as stored copies showed them in 2026 (hooks page of 18 May). Timeouts are in seconds. The end of a turn (`Stop`) is the
-last event that all versions have; a session is learned when it has been quiet for a while. What `Stop` prints has to be JSON, or nothing.
+repository, as stored copies showed them in 2026 (hooks page of 18 May). Timeouts are in seconds. `SessionEnd` came with version 0.145.0
+(openai/codex#33895, read 30 November 2026): it has 3 s at most, and older versions leave out events that they do not know. There, and
+where the host is killed, the end of a turn (`Stop`) is the last event, and a session is learned when it has been quiet for a while.
+What `Stop` prints has to be JSON, or nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ EVENTS = (
     ("UserPromptSubmit", "prompt", 10),
     ("PreCompact", "pre-compact", 10),
     ("Stop", "turn-end", 10),
+    ("SessionEnd", "session-end", 3),
 )
 """The host's name of each event, ours, and seconds until the host gives the hook up."""
 

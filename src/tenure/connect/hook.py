@@ -12,16 +12,20 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # without `typing`: see `tenure/__init__.py`
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
     from tenure.connect.spool import Spool
     from tenure.stores.quick import QuickBook, QuickLesson
 
-LIMIT_S = 8.0
-"""Seconds after which the hook ends, done or not: below what hosts are told to wait."""
+LIMIT_S: Mapping[str, float] = {"session-end": 2.5}
+"""Seconds after which the hook ends, done or not, by event: below what hosts wait (Codex gives the end of a session 3 s)."""
+
+USUAL_LIMIT_S = 8.0
+"""The same for all other events."""
 
 MOST_INPUT = 32 << 20
 """Bytes of an event that are read; what is larger is let go."""
@@ -61,10 +65,13 @@ class Event:
 
 def main() -> None:
     """The entry point of the command `tenure-hook`."""
+    import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of it, which takes time
     import _thread
 
+    # A host that calls the hook off is told of no failure. Windows ends processes without asking them.
+    _signal.signal(_signal.SIGTERM, lambda _number, _frame: os._exit(0))
     # However it comes about, a hook that hangs holds up a person.
-    _thread.start_new_thread(_end_after, (LIMIT_S,))
+    _thread.start_new_thread(_end_after, (LIMIT_S.get(sys.argv[2] if len(sys.argv) > 2 else "", USUAL_LIMIT_S),))
     try:
         answer = answer_to(sys.argv[1:], sys.stdin.buffer if sys.stdin is not None else None)
         if answer and sys.stdout is not None:
@@ -275,13 +282,21 @@ def _redacted(place: _Place, blocks: Sequence[str]) -> list[str]:
             with open(place.database.with_name(f"{place.database.name}-hooks") / "cleared", encoding="ascii") as stream:
                 first, *rest = stream.read().split("\n")
             cleared = set(rest) if first == VERSION else set()
-        except OSError:
-            cleared = set()  # nothing was cleared yet
+        except (OSError, ValueError):
+            cleared = set()  # nothing was cleared yet, or the file is none of ours
     found: list[str] = []
+    fresh: list[str] = []
     for block in blocks:
         # The id a lesson is shown under may get longer; what it says counts.
-        body = block.partition("] ")[2]
-        found.append(block if hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:24] in cleared else _clean(block))
+        digest = hashlib.sha256(block.partition("] ")[2].encode("utf-8", "surrogatepass")).hexdigest()[:24]
+        if digest in cleared:
+            found.append(block)
+            continue
+        found.append(_clean(block))
+        if found[-1] == block:
+            fresh.append(digest)
+    if fresh:
+        _try(place.spool, lambda one: one.clear(VERSION, cleared.union(fresh)))
     return found
 
 
@@ -358,22 +373,27 @@ def _start_learning(place: _Place, spool: Spool | None) -> None:
     """Have one process work off what waits and is due. It outlives this one, and ends by itself."""
     if spool is None or place.database is None or not any(held.get("due", 0) <= time.time() for _, held in spool.sessions()):
         return
-    import subprocess
-
-    detached: dict[str, Any] = {"start_new_session": True} if os.name != "nt" else {"creationflags": 0x00000008 | 0x00000200 | 0x00004000}
+    # -P: the working directory is a project, and what lies in it is nothing to import.
+    command = [sys.executable, "-P", "-m", "tenure.connect.backlog", str(place.database)]
+    environment = {**os.environ, OFF: "off"}
     try:
-        subprocess.Popen(
-            [sys.executable, "-m", "tenure.connect.backlog", str(place.database)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=spool.folder,
-            env={**os.environ, OFF: "off"},
-            close_fds=True,
-            **detached,
-        )
+        _start_apart(command, environment)
     except OSError as exc:
         _tell(exc)
+
+
+def _start_apart(command: list[str], environment: Mapping[str, str]) -> None:
+    """Start a process that no longer belongs to this one: a session of its own, no stream of ours."""
+    try:
+        # Without `subprocess`, whose import takes longer than all that is done here.
+        streams = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
+        os.posix_spawn(command[0], command, environment, file_actions=streams, setsid=True)
+    except (AttributeError, NotImplementedError):  # Windows has none of it, an older system no `setsid`
+        import subprocess
+
+        apart: dict[str, Any] = {"start_new_session": True} if os.name != "nt" else {"creationflags": 0x00000008 | 0x00000200 | 0x00004000}
+        none = subprocess.DEVNULL
+        subprocess.Popen(command, stdin=none, stdout=none, stderr=none, env=environment, close_fds=True, **apart)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,13 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False  # without `typing`: see `tenure/__init__.py`
+if TYPE_CHECKING:
+    from typing import Any
 
 QUIET_S = 600
 """How long a session has to be quiet, in seconds, to be learned from without having been told that it ended."""
@@ -75,14 +79,28 @@ class Spool:
                 continue  # it went meanwhile, or is no file of ours
         yield from ((path, held) for _, path, held in sorted(found, key=lambda one: (one[0], one[1])))
 
+    def clear(self, version: str, digests: Collection[str]) -> None:
+        """Keep the digests of lessons' texts in which the rules of a version find no secret; it may be lost, and is made again."""
+        self._make()
+        self._replace("cleared", "\n".join([version, *sorted(digests)]), sure=False)
+
     def _put(self, name: str, value: Mapping[str, Any]) -> None:
         self._make()
+        self._replace(name, json.dumps(value), sure=True)
+
+    def _replace(self, name: str, text: str, *, sure: bool) -> None:
         new = self.folder / f".{name}.{os.getpid()}"
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
-            json.dump(value, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(new, self.folder / name)
+        try:
+            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+                stream.write(text)
+                stream.flush()
+                if sure:
+                    os.fsync(stream.fileno())
+            os.replace(new, self.folder / name)
+        except OSError:
+            with suppress(OSError):  # what went wrong first is what is told
+                os.unlink(new)
+            raise
 
     def _make(self) -> None:
         if self.folder.is_dir():

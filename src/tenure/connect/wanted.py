@@ -83,7 +83,10 @@ class Programs:
 
     @classmethod
     def here(cls) -> Programs:
-        """The commands beside this Python; through it where they are not there. Whole paths: hosts start without a person's PATH."""
+        """The commands beside this Python; through it where they are not there. Whole paths: hosts start without a person's PATH.
+
+        With -P, because a hook's working directory is a project, and what lies in it is nothing to import.
+        """
         return cls(hook=_found("tenure-hook", "tenure.connect.hook"), tenure=_found("tenure", "tenure"))
 
     def hook_line(self, host: str, event: str) -> str:
@@ -97,7 +100,7 @@ class Programs:
 def _found(name: str, module: str) -> tuple[str, ...]:
     beside = Path(sys.executable).parent
     found = shutil.which(name, path=str(beside)) or shutil.which(name)
-    return (os.path.abspath(found),) if found else (sys.executable, "-m", module)
+    return (os.path.abspath(found),) if found else (sys.executable, "-P", "-m", module)
 
 
 def is_hook_command(command: object) -> bool:

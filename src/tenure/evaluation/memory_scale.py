@@ -19,7 +19,6 @@ from tenure.evaluation.scale import peak_mb
 from tenure.learning.memory import Memory, stamp
 from tenure.memory_tree.entries import Entry
 from tenure.ranking import estimate_tokens
-from tenure.stores.search_in_memory import InMemorySearch
 from tenure.stores.sqlite import open_sqlite
 from tenure.system import UlidSource
 
@@ -67,7 +66,7 @@ def run_memory_scale(
     per_day = max(1, entries // DAYS)
     clock, scope = _Stopped(), "local/memory-scale"
     stores = {name: open_sqlite(f"sqlite:///{folder / name}.db") for name in ("month", "decade")}
-    memories = {name: Memory(store, scope, clock=clock, ids=UlidSource(), search=InMemorySearch) for name, store in stores.items()}
+    memories = {name: Memory(store, scope, clock=clock, ids=UlidSource()) for name, store in stores.items()}
     started, filled = time.process_time(), 0
     for name, days in (("month", MONTH_DAYS), ("decade", DAYS)):
         batch: list[Entry] = []

@@ -1,8 +1,9 @@
 """A reader that walks a memory tree with nothing but what it has read: for the bench `memory-tree`.
 
-It has no index. It knows the root's text; a line of it that names a day, week or month lets it open that
-one, and a line of a day's text that names a session lets it open the session's turns. It opens what holds most of
-the words that it is looking for, those counting more that stand in few of the lines read so far, until its budget is spent.
+It has no index. All that it has of the tree is a `Door`, which gives the root's text first, then the text of a day,
+week or month that a text it gave names, or a raw session that the text of its day names; which refuses every other
+name; and which counts tokens. The reader opens what holds most of the words that it is looking for, those counting
+more that stand in few of the lines read so far, until its budget is spent.
 """
 
 from __future__ import annotations
@@ -114,31 +115,87 @@ def _whole_name(short: str, name: str, heading: str) -> str:
     return f"{heading[:4]}-{short}" if len(short) == len("04-05") else short
 
 
+class NotNamed(Exception):
+    """A name was asked for that no text read so far has named."""
+
+
+class Door:
+    """The one way to a tree: texts by name, those alone that were named before, counted in tokens.
+
+    Args:
+        tree: what can be read.
+        budget: tokens that may be read.
+    """
+
+    def __init__(self, tree: Tree, budget: int) -> None:
+        self._tree, self._budget = tree, budget
+        self._named, self._opened = {""}, list[tuple[str, int]]()
+        self.tokens = 0
+
+    @property
+    def opened(self) -> tuple[tuple[str, int], ...]:
+        """The raw sessions that were opened, each with the tokens read until then."""
+        return tuple(self._opened)
+
+    def read(self, name: str) -> str | None:
+        """The text of a node, of the root for no name; none if there is none, or if it does not fit.
+
+        How long a text is can be seen before it is read, as of a file: what does not fit costs nothing.
+
+        Raises:
+            NotNamed: no text read so far names it.
+        """
+        text = self._tree.root if not name else self._tree.nodes.get(self._known(name))
+        if text is None or not self._pay(_tokens(text)):
+            return None
+        self._named.update(one.name for one in children(name, text))
+        return text
+
+    def open_session(self, name: str) -> bool:
+        """Open a raw session, for the turn that is read, `TURN_TOKENS` at most; whether that still fits.
+
+        Raises:
+            NotNamed: no text read so far names it.
+        """
+        if not self._pay(min(TURN_TOKENS, self._tree.session_tokens[self._known(name)])):
+            return False
+        self._opened.append((name, self.tokens))
+        return True
+
+    def _known(self, name: str) -> str:
+        if name not in self._named:
+            raise NotNamed(name)
+        return name
+
+    def _pay(self, tokens: int) -> bool:
+        if self.tokens + tokens > self._budget:
+            return False
+        self.tokens += tokens
+        return True
+
+
 def walk(tree: Tree, wanted: Sequence[str], budget: int) -> Walk:
     """Read the root, then whatever child of what was read promises most, until nothing more fits the budget.
 
     Args:
-        tree: what can be read.
+        tree: what can be read, through a `Door`.
         wanted: stems that are looked for.
         budget: tokens, the root's own among them.
     """
-    reader = _Reader(frozenset(wanted))
-    reader.read("", tree.root)
-    spent, opened = estimate_tokens(tree.root), list[tuple[str, int]]()
-    while (name := reader.next_name()) is not None:
+    door = Door(tree, budget)
+    _go(door, _Reader(frozenset(wanted)))
+    return Walk(opened=door.opened, tokens=door.tokens)
+
+
+def _go(door: Door, reader: _Reader) -> None:
+    name: str | None = ""
+    while name is not None:
         if "#" in name:
-            cost = min(TURN_TOKENS, tree.session_tokens[name])
-            if spent + cost > budget:
-                break
-            spent += cost
-            opened.append((name, spent))
-            continue
-        text = tree.nodes.get(name)
-        # How long a text is can be seen before it is read, as of a file. What does not fit is left alone.
-        if text is not None and spent + _tokens(text) <= budget:
-            spent += _tokens(text)
+            if not door.open_session(name):
+                return
+        elif (text := door.read(name)) is not None:
             reader.read(name, text)
-    return Walk(opened=tuple(opened), tokens=spent)
+        name = reader.next_name()
 
 
 class _Reader:

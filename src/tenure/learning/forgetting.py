@@ -7,12 +7,13 @@ database scrubs it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from tenure.errors import UserError
 from tenure.learning.corroborating import with_too_few_voices
+from tenure.learning.forgetting_memory import DERIVED, Remembered, origins_in, plan_memory, sessions_with, take_out
 from tenure.learning.replay import forget_grades_by
 from tenure.learning.resting import Resting, find_resting, lessons_naming, names_origin
 from tenure.learning.revoking import SETTING as REVOCATIONS
@@ -38,6 +39,8 @@ _SINGULAR = {
     "failed replies": "failed reply",
     "settings": "setting",
     "deltas": "delta",
+    "memory entries": "memory entry",
+    "memory texts": "memory text",
 }
 
 STATES = DECISIONS
@@ -83,6 +86,8 @@ class Forgetting:
         failed: ids of failed replies that go.
         settings: names of settings that go.
         deltas: how many deltas of the ledger hold less.
+        entries: ids of memory entries that go; the nodes above them are built anew.
+        texts: names of memory texts that lose lines or go, such as `scratchpad` or `knowledge/releases`.
         version: of the tombstone; none before it is done, or if there was nothing to forget.
         scrubbed: whether the files hold nothing of it any more; none before it is done.
     """
@@ -98,6 +103,8 @@ class Forgetting:
     failed: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     deltas: int = 0
+    entries: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
     version: int | None = None
     scrubbed: Scrubbed | None = None
 
@@ -115,6 +122,8 @@ class Forgetting:
             "failed replies": len(self.failed),
             "settings": len(self.settings),
             "deltas": self.deltas,
+            "memory entries": len(self.entries),
+            "memory texts": len(self.texts),
         }
         return {name: count for name, count in every.items() if count}
 
@@ -135,10 +144,12 @@ class Plan:
         held: held changes with less in them.
         settings: settings with less in them; none removes one.
         gone: what goes.
+        memory: what goes of the long-term memory.
     """
 
     told: Forgetting
     gone: Gone = field(default_factory=Gone)
+    memory: Remembered = field(default_factory=Remembered)
     changed: Mapping[int, Delta] = field(default_factory=dict[int, Delta])
     runs: tuple[Run, ...] = ()
     held: tuple[HeldChange, ...] = ()
@@ -178,7 +189,7 @@ def plan_forgetting(reading: Reading, wanted: Wanted) -> Plan:
     origins = frozenset[str]()
     if wanted.origins:
         written = reading.ledger_holding(lambda text: any(asked.strip() in text for asked in wanted.origins))
-        every = {*reading.origins(), *(one.origin for one in reading.observations())}
+        every = {*reading.origins(), *origins_in(reading), *(one.origin for one in reading.observations())}
         every.update(getattr(op, "origin", "") for entry in written for op in entry.delta.operations)
         origins = frozenset(name for name in every if any(names_origin(name, asked) for asked in wanted.origins))
         runs.update(reading.runs_from(origins))
@@ -212,6 +223,7 @@ def plan_forgetting(reading: Reading, wanted: Wanted) -> Plan:
         )
     held_gone, held_less = _held(reading, resting.gone)
     settings = _settings(reading, resting.gone)
+    memory = plan_memory(reading, resting.gone, resting.lessons)
     return Plan(
         told=Forgetting(
             kind=wanted.kind,
@@ -225,8 +237,11 @@ def plan_forgetting(reading: Reading, wanted: Wanted) -> Plan:
             failed=tuple(one.id for one in reading.failed_replies() if _failed_goes(one, resting.gone)),
             settings=tuple(settings),
             deltas=len(changed),
+            entries=memory.entries,
+            texts=_named(memory.texts),
         ),
         gone=resting.gone,
+        memory=memory,
         changed=changed,
         runs=tuple(cleaned),
         held=held_less,
@@ -276,6 +291,7 @@ def forget(work: Writing, wanted: Wanted, *, ids: IdSource, at: datetime, author
     for name, value in plan.settings.items():
         work.set(name, value)
     _thin_cores(work, plan)
+    take_out(work, plan.memory)
     return replace(told, version=version)
 
 
@@ -309,6 +325,8 @@ def _plan_scope(reading: Reading) -> Plan:
             failed=tuple(one.id for one in reading.failed_replies()),
             settings=tuple(reading.settings_kept()),
             deltas=sum(bool(entry.delta.operations) for entry in reading.ledger()),
+            entries=tuple(one.id for one in reading.entries()),
+            texts=_named(reading.memory_texts()),
         ),
         gone=Gone(everything=True),
     )
@@ -321,6 +339,7 @@ def _known(reading: Reading, runs: Sequence[str]) -> Sequence[str]:
         UserError: one has not.
     """
     held = {change.run for state in STATES for change in reading.held(state=state)} if runs else set()
+    held.update(sessions_with(reading, runs))
     for run in runs:
         named = reading.run(run) is not None or run in held
         if not named and not any(
@@ -331,6 +350,11 @@ def _known(reading: Reading, runs: Sequence[str]) -> Sequence[str]:
                 raise UserError(f"Run '{run}' was forgotten on {forgotten[:10]}; nothing of it is left in scope '{reading.scope}'.")
             raise UserError(f"Run '{run}' has left nothing in scope '{reading.scope}'. Ids are in tenure log; other scopes: --scope")
     return runs
+
+
+def _named(texts: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Names of texts of the memory, for people."""
+    return tuple("/".join(filter(None, key)) for key in texts if not key[0].startswith(DERIVED))
 
 
 def _clean_run(run: Run, gone: Gone) -> Run:

@@ -10,7 +10,8 @@ from tenure.ports import Prompt
 
 if TYPE_CHECKING:
     from tenure.learning.embedding import Vectors
-    from tenure.learning.loop import Learned, Learner
+    from tenure.learning.learned import Learned
+    from tenure.learning.loop import Learner
 
 
 class HostThinking(ABC):

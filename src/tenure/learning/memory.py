@@ -6,27 +6,27 @@ The nodes follow from the entries: see `compacting`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 
 from tenure.errors import UserError
-from tenure.governance.redaction import redact, redact_all
+from tenure.governance.redaction import redact
 from tenure.learning.compacting import Compacted, compact, kept_now
+from tenure.learning.log_recall import recall_log
+from tenure.learning.memory_redaction import plain_name, shown_node, shown_topics, without_secrets
 from tenure.learning.memory_settings import memory_settings, zone_of
 from tenure.learning.memory_summaries import Summaries
-from tenure.learning.talks import Talk, choose_remembered, index_talks, remember
 from tenure.memory_tree.entries import Entry, checked_topic, checked_type
 from tenure.memory_tree.keywords import telling
 from tenure.memory_tree.nodes import Node, sessions_of
-from tenure.memory_tree.periods import age, day_of, read_period
+from tenure.memory_tree.periods import Period, age, day_of, read_period
 from tenure.memory_tree.root import build_root
 from tenure.memory_tree.topics import Topic, merge_topics
 from tenure.memory_tree.type_rules import type_by_rules
-from tenure.passages import Search
 from tenure.ports import Clock, IdSource, LanguageModel, Reading, Store
-from tenure.terms import question, search_words
+from tenure.terms import search_words
 
 ZONE = "memory.zone"
 """Setting of a scope: the zone in which its days begin."""
@@ -37,8 +37,8 @@ LINES: Mapping[str, int] = {"scratchpad": 150, "working": 100, "queue": 50}
 ON_DEMAND = ("knowledge", "plan")
 """Layers of named texts that are read when they are needed."""
 
-CANDIDATES, TALKS_READ, DAYS_READ = 400, 200, 60
-"""Entries that a search by words looks at, and the talks and days that are read around them, at most."""
+DAYS_READ = 20
+"""Days of what was found whose nodes are looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,14 +95,11 @@ class Memory:
         store: where it is kept.
         scope: whose it is.
         clock, ids: of the engine.
-        search: makes an empty search over passages, which recall fills with what words have found.
         model: writes summaries of what is long; none leaves those that plain code makes.
     """
 
-    def __init__(
-        self, store: Store, scope: str, *, clock: Clock, ids: IdSource, search: Callable[[], Search], model: LanguageModel | None = None
-    ) -> None:
-        self._store, self._scope, self._clock, self._ids, self._search = store, scope, clock, ids, search
+    def __init__(self, store: Store, scope: str, *, clock: Clock, ids: IdSource, model: LanguageModel | None = None) -> None:
+        self._store, self._scope, self._clock, self._ids = store, scope, clock, ids
         self._model = model
 
     def log(
@@ -116,6 +113,7 @@ class Memory:
         at: datetime | None = None,
         done: bool = False,
         event: str = "",
+        origin: str = "",
     ) -> Entry | None:
         """Write an entry down. It can be recalled by the next call.
 
@@ -129,6 +127,7 @@ class Memory:
             at: when, with a zone; none takes now.
             done: of a project: that its topic is finished.
             event: id of the host's event; the same event told again is not kept again.
+            origin: name of the origin of the text (see `Origin.name`); empty for who keeps the memory.
 
         Returns:
             The entry as kept; none if its event was kept before.
@@ -138,7 +137,7 @@ class Memory:
         """
         if not text.strip():
             raise UserError("There is nothing to keep. Give a text: tenure memory log 'We ship on Fridays.'")
-        chosen, name = checked_type(type) if type else None, redact(checked_topic(topic)).text
+        chosen, name, event = checked_type(type) if type else None, checked_topic(topic), plain_name(event)
         moment = at if at is not None else self._clock.now()
         with self._store.writing(self._scope) as work:
             settings = memory_settings(work)
@@ -146,26 +145,24 @@ class Memory:
                 id=self._ids.next() if not event else f"event:{sha256(event.encode('utf-8', 'surrogatepass')).hexdigest()[:26]}",
                 at=stamp(moment),
                 day=day_of(moment, settings.zone),
-                text=redact(text).text,
+                text=text,
                 type=chosen or (type_by_rules(text, settings.rules) if not role else "log"),
                 topic=name,
                 session=session,
                 role=role,
                 done=done,
                 event=event,
+                origin=origin,
             )
+            (entry,) = without_secrets([entry])
             return entry if work.keep_entries([entry]) else None
 
     def keep(self, entries: Sequence[Entry]) -> int:
         """Keep entries that were made elsewhere, such as imported turns; how many were new. Their moments say in which days they are."""
-        texts = redact_all([one.text for one in entries])
-        topics = {one.topic: redact(" ".join(one.topic.split())).text for one in entries if one.topic}
+        clean = without_secrets(entries)
         with self._store.writing(self._scope) as work:
             zone = memory_settings(work).zone
-            clean = [
-                replace(one, text=said, topic=topics.get(one.topic, ""), day=day_of(datetime.fromisoformat(one.at), zone))
-                for one, said in zip(entries, texts, strict=True)
-            ]
+            clean = [one if (day := day_of(datetime.fromisoformat(one.at), zone)) == one.day else replace(one, day=day) for one in clean]
             return work.keep_entries(clean)
 
     def compact(self, *, all: bool = False, ask: bool = True) -> Compacted:
@@ -184,7 +181,7 @@ class Memory:
         with self._store.reading(self._scope) as look:
             settings = memory_settings(look)
             today = day_of(self._clock.now(), settings.zone)
-            return build_root(look.nodes("month"), today=today, zone=settings.zone_name, caps=settings.caps)
+            return redact(build_root(look.nodes("month"), today=today, zone=settings.zone_name, caps=settings.caps)).text
 
     def topics(self, name: str = "") -> tuple[Topic, ...]:
         """All topics that a writer named, newest first: of the whole tree, or of a day, week or month."""
@@ -192,7 +189,7 @@ class Memory:
             node = look.node(read_period(name)) if name else None
             nodes = look.nodes("month") if not name else [node] if node is not None else []
         found = (one for one in merge_topics(topic for one in nodes for topic in one.topics) if one.given)
-        return tuple(sorted(found, key=lambda one: (one.last, one.at, one.key), reverse=True))
+        return shown_topics(sorted(found, key=lambda one: (one.last, one.at, one.key), reverse=True))
 
     def failure(self, name: str) -> str:
         """Why a model's summary of a day, week or month could not be used; empty if none failed."""
@@ -203,7 +200,8 @@ class Memory:
     def node(self, name: str) -> Node | None:
         """A day, week or month by its name, as it was last compacted; none if nothing is kept in it."""
         with self._store.reading(self._scope) as look:
-            return look.node(read_period(name))
+            found = look.node(read_period(name))
+        return None if found is None else shown_node(found)
 
     def session(self, where: str) -> tuple[Entry, ...]:
         """The raw entries of a session by day and place, such as `2026-03-15#3`.
@@ -216,7 +214,7 @@ class Memory:
             sessions = sessions_of(look.entries(day=day))
         if not place.isdigit() or not 1 <= int(place) <= len(sessions):
             raise UserError(f"There is no session '{where}'; {day} has {len(sessions)}. Its day names them: tenure memory show {day}")
-        return sessions[int(place) - 1]
+        return tuple(without_secrets(sessions[int(place) - 1]))
 
     def recall(self, text: str, *, budget: int = 3_000) -> Recalled:
         """What the memory holds for a question: topics first, then days, then pieces of the raw log with their age.
@@ -225,38 +223,26 @@ class Memory:
             text: the question, in any script.
             budget: tokens of the pieces in all.
         """
-        asked = question(text)
         with self._store.reading(self._scope) as look:
             today = self._today(look)
-            months, days = look.nodes("month"), look.memory_days()
-            if not days:
-                return Recalled(note="The memory is empty: nothing was written down yet.")
-            held = look.entries_holding([*asked.words, *([] if asked.words else asked.others)], limit=CANDIDATES)
-            near = list(dict.fromkeys(one.day for one in held))[:DAYS_READ]
-            of_day = {day: sessions_of(look.entries(day=day)) for day in near}
+            log = recall_log(look, text, budget=budget)
+            topics = merge_topics(look.memory_topics())
+            near = [one for day in log.days[:DAYS_READ] if (one := look.node(Period("day", day))) is not None]
+            days = look.memory_days() if not log.pieces else ()
+        if not days and not log.pieces:
+            return Recalled(note="The memory is empty: nothing was written down yet.")
         wanted = {root for word in search_words(text) if (root := telling(word))}
-        topics = merge_topics(topic for month in months for topic in month.topics)
         named = tuple(topic for topic in topics if wanted & _stems((topic.name, *topic.subs)))
-        nodes = _nearest_days(months, wanted)
-        ids = {one.id for one in held}
-        talks = {
-            f"{day}#{place}": _talk(f"{day}#{place}", day, session)
-            for day, sessions in of_day.items()
-            for place, session in enumerate(sessions, 1)
-            if any(one.id in ids for one in session)
-        }
-        talks = dict(list(talks.items())[:TALKS_READ])
-        turns, whole = self._search(), self._search()
-        note = index_talks(turns, whole, self._scope, list(talks.values()))
-        pieces, missed = remember(turns, whole, self._scope, text, talk=talks.__getitem__)
+        nodes, note = _nearest_days(near, wanted), log.note
         found = tuple(
-            Found(where=one.talk, day=talks[one.talk].day, age=age(talks[one.talk].day, today), text=redact(one.text).text)
-            for one in choose_remembered(pieces, budget)
+            Found(where=one.talk, day=day, age=age(day, today), text=redact(one.text).text)
+            for one in log.pieces
+            for day in (one.talk.partition("#")[0],)
         )
         if not found and not named:
             note = f"Nothing in the memory holds any word of this. It goes from {days[0]} to {days[-1]}, on {len(days):,} days."
         best = sorted(named, key=lambda one: (-len(wanted & _stems((one.name, *one.subs))), one.name))[:8]
-        return Recalled(topics=tuple(best), nodes=nodes, found=found, note=note or missed)
+        return Recalled(topics=shown_topics(best), nodes=nodes, found=found, note=note)
 
     def write(self, layer: str, text: str, *, name: str = "") -> None:
         """Write a text of a layer in place of the one before; an empty one removes it.
@@ -282,10 +268,11 @@ class Memory:
 
     def read(self, layer: str, *, name: str = "") -> str:
         """A text of a layer; of knowledge with the `user` and `feedback` entries of its topic, word for word. Empty if there is none."""
+        name = redact(checked_topic(name)).text  # as it was written
         with self._store.reading(self._scope) as look:
-            text = look.memory_file(layer, name)
+            text = redact(look.memory_file(layer, name)).text
             kept = kept_now(look, name) if layer == "knowledge" and name else ""
-        return "\n".join(filter(None, (text, kept)))
+        return "\n".join(filter(None, (text, redact(kept).text)))
 
     def knowledge(self) -> tuple[str, ...]:
         """Names of the texts of knowledge: those that were written, and those of topics that a person said something to keep about."""
@@ -298,7 +285,7 @@ class Memory:
         """Compact, and give what an agent loads when a session begins. No model is asked: a session does not wait for one."""
         self.compact(ask=False)
         with self._store.reading(self._scope) as look:
-            layers = {layer: text for layer in LINES if (text := look.memory_file(layer))}
+            layers = {layer: redact(text).text for layer in LINES if (text := look.memory_file(layer))}
         return Start(root=self.root(), layers=layers)
 
     def checkpoint(
@@ -312,11 +299,12 @@ class Memory:
         topic: str = "",
         session: str = "",
         event: str = "",
+        origin: str = "",
     ) -> Entry | None:
         """Write down a finished task in one entry; parts that are empty are left out. See `log` for the rest."""
         parts = {"Request": request, "Analysis": analysis, "Decisions": decisions, "Outcome": outcome, "References": references}
         said = "\n".join(f"{name}: {part.strip()}" for name, part in parts.items() if part.strip())
-        return self.log(said, topic=topic, session=session, event=event)
+        return self.log(said, topic=topic, session=session, event=event, origin=origin)
 
     def flush(self, text: str = "", *, session: str = "", event: str = "") -> Compacted:
         """Write down what would be lost when the host compacts, and bring the tree up to date. No model is asked."""
@@ -348,17 +336,10 @@ def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _talk(name: str, day: str, session: Sequence[Entry]) -> Talk:
-    own = [one for one in session if one.role in ("user", "")] or list(session)
-    others = [one.text for one in session if one not in own]
-    return Talk(id=name, day=day, turns=tuple(one.text for one in own), replies=tuple(others))
-
-
-def _nearest_days(months: Sequence[Node], wanted: set[str]) -> tuple[str, ...]:
+def _nearest_days(days: Sequence[Node], wanted: set[str]) -> tuple[str, ...]:
+    """The days whose keywords hold most of what is wanted, best first."""
     scored = [
-        (sum(place for place in (one.weight for one in line.words if telling(one.word.lower()) in wanted)), line.where)
-        for month in months
-        for line in month.lines
+        (sum(one.weight for line in day.lines for one in line.words if telling(one.word.lower()) in wanted), day.period.key) for day in days
     ]
     return tuple(day for worth, day in sorted(scored, reverse=True)[:5] if worth)
 

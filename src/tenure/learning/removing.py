@@ -25,6 +25,10 @@ class Removal(ABC):
     def store(self) -> Store:
         """Where all of it is kept."""
 
+    @abstractmethod
+    def _compact_memory(self, scope: str) -> None:
+        """Build the nodes of a memory that went with what they rested on."""
+
     def forget(
         self,
         *,
@@ -62,6 +66,8 @@ class Removal(ABC):
         with self.store.writing(self.scope) as work:
             done = forget(work, wanted, ids=self.ids, at=self.clock.now(), author=author)
         self._let_go()
+        if done.entries and not scope:
+            self._compact_memory(self.scope)
         return replace(done, scrubbed=self.store.scrub(tell)) if done.version is not None else done
 
     def forget_everywhere(
@@ -97,6 +103,9 @@ class Removal(ABC):
         if dry_run or not found:
             return found
         self._let_go()
+        for scope, told in found.items():
+            if told.entries:
+                self._compact_memory(scope)
         scrubbed = self.store.scrub(tell)
         return {scope: replace(told, scrubbed=scrubbed) for scope, told in found.items()}
 
@@ -127,6 +136,8 @@ class Removal(ABC):
             done = retain(work, settings, ids=self.ids, at=at, author=author)
         if done.version is not None:
             self._let_go()
+            if done.entries:
+                self._compact_memory(self.scope)
             self.store.scrub()
         return done
 

@@ -1,7 +1,8 @@
 """Retention: what is older than a scope keeps it goes, once a day with refine or when it is asked for. By default nothing does.
 
-Only what was named goes: raw runs, held changes, failed replies, retired lessons. Lessons stay when their runs go; a run that a
-live lesson rests on stays too, and this is told, unless `retention.evidence` says that it goes.
+Only what was named goes: raw runs, memory entries, held changes, failed replies, retired lessons. Lessons stay when their runs go.
+A run that a live lesson rests on stays too, and so does what a person said to keep in the memory, and this is told, unless
+`retention.evidence` says that they go. Days, weeks and months of the memory are made of its entries, and go with them.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from tenure.learning.forgetting_memory import drop_derived
 from tenure.learning.replay import forget_grades_by
 from tenure.learning.resting import find_resting
+from tenure.memory_tree.entries import KEPT
 from tenure.playbook.delta import DECISIONS, Delta
 from tenure.playbook.records import component
 from tenure.playbook.removal import Gone, without
@@ -33,6 +36,9 @@ class Retention:
         held: held changes that go, decided ones too.
         failed: failed replies that go.
         lessons: retired lessons that go, texts and all.
+        entries: memory entries that go; the days, weeks and months above are built anew.
+        told_to_keep: older entries that stay because a person said to keep them (types `user` and `feedback`).
+        days: on which the entries that go were filed.
         version: of the tombstone; none before it is done, or if nothing goes.
     """
 
@@ -42,12 +48,16 @@ class Retention:
     held: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     lessons: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
+    told_to_keep: tuple[str, ...] = ()
+    days: tuple[str, ...] = ()
     version: int | None = None
 
     @property
     def counts(self) -> Mapping[str, int]:
         """How much goes, by name; what is 0 is left out."""
         every = {"run": self.runs, "held change": self.held, "failed reply": self.failed, "retired lesson": self.lessons}
+        every["memory entry"] = self.entries
         return {name: len(gone) for name, gone in every.items() if gone}
 
     @property
@@ -57,11 +67,15 @@ class Retention:
 
     def told(self) -> str:
         """It in one sentence; empty if nothing goes and nothing had to stay."""
-        plural = {"failed reply": "failed replies"}
+        plural = {"failed reply": "failed replies", "memory entry": "memory entries"}
         gone = [f"{count:,} {name if count == 1 else plural.get(name, f'{name}s')}" for name, count in self.counts.items()]
         parts = [f"past their retention: {', '.join(gone)}"] if gone else []
         if self.needed:
             parts.append(f"{len(self.needed):,} older runs stay, because live lessons rest on them (retention.evidence)")
+        if self.told_to_keep:
+            one = len(self.told_to_keep) == 1
+            stay = "1 older entry stays" if one else f"{len(self.told_to_keep):,} older entries stay"
+            parts.append(f"{stay}, because a person said to keep {'it' if one else 'them'} (retention.evidence)")
         if self.bereft:
             parts.append(f"{len(self.bereft):,} live lessons no longer have the run they rest on")
         return "; ".join(parts)
@@ -69,7 +83,7 @@ class Retention:
 
 def is_set(settings: Settings) -> bool:
     """Whether a scope has any retention at all."""
-    return any(settings.days(f"retention.{name}") is not None for name in ("raw", "held", "failed", "retired"))
+    return any(settings.days(f"retention.{name}") is not None for name in ("raw", "memory", "held", "failed", "retired"))
 
 
 def plan_retention(reading: Reading, settings: Settings, *, at: datetime) -> Retention:
@@ -89,6 +103,14 @@ def plan_retention(reading: Reading, settings: Settings, *, at: datetime) -> Ret
         bereft = () if keep else tuple(sorted(one for one, runs in resting.items() if runs & old))
         going = old - needed if keep else old
         found = replace(found, runs=tuple(sorted(going)), needed=tuple(sorted(needed)) if keep else (), bereft=bereft)
+    limit = before("memory")
+    if limit:
+        keep = settings.text("retention.evidence") == "keep"
+        old_entries = [one for one in reading.entries() if _is_before(one.at, limit)]
+        going_entries = [one for one in old_entries if not (keep and one.type in KEPT)]
+        stay = tuple(one.id for one in old_entries if keep and one.type in KEPT)
+        days = tuple(sorted({one.day for one in going_entries}))
+        found = replace(found, entries=tuple(one.id for one in going_entries), told_to_keep=stay, days=days)
     limit = before("held")
     if limit:
         held = [change.id for state in DECISIONS for change in reading.held(state=state) if _is_before(change.at, limit)]
@@ -121,6 +143,9 @@ def retain(work: Writing, settings: Settings, *, ids: IdSource, at: datetime, au
         forget_grades_by(work, plan.runs)
         work.drop_runs(plan.runs)
         work.remember_forgotten(plan.runs, at.isoformat())
+    if plan.entries:
+        work.drop_entries(plan.entries)
+        drop_derived(work, plan.days)
     if plan.held:
         work.drop_held(plan.held)
     for failed in plan.failed:

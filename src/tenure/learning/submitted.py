@@ -10,11 +10,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tenure.errors import MalformedReply, UserError
 from tenure.governance.redaction import redact
 from tenure.learning.kept_replies import kept_reply
+from tenure.learning.learned import Learned
 from tenure.learning.observing import Recollection
 from tenure.learning.replay import Replaying
 from tenure.learning.revising import Revising, Tested, find_tested, propose
@@ -30,9 +30,6 @@ from tenure.roles.reflection import Reflection
 from tenure.roles.revise import revise_with, revision_prompt
 from tenure.roles.taint import UntrustedText
 from tenure.settings import Settings, read_settings
-
-if TYPE_CHECKING:
-    from tenure.learning.loop import Learned
 
 
 class SubmittedReply:
@@ -148,8 +145,6 @@ class Submitting(ABC):
             raise self._kept(scope, run_id, "revise", exc) from exc
         found = propose(tested, rewrite, run)
         if isinstance(found, str):
-            from tenure.learning.loop import Learned
-
             return Learned(run=run_id, left=(f"lesson '{lesson.id}': {found}",))
         revising = Revising(proposals=(found[0],), before={lesson.id: (lesson.text, lesson.applies_when)})
         thought = Thought(plain=Reflection(run=run_id, author=rewrite.author), revising=revising)

@@ -41,12 +41,18 @@ class Talk:
         day: ISO date.
         turns: what the user said, in order.
         replies: what was answered, in order. Searched, never shown.
+        turn_ids: under which each turn is searched; without them `ID:PLACE`.
     """
 
     id: str
     day: str
     turns: tuple[str, ...]
     replies: tuple[str, ...] = ()
+    turn_ids: tuple[str, ...] = ()
+
+    def turn_id(self, place: int) -> str:
+        """Under which a turn is searched."""
+        return self.turn_ids[place] if self.turn_ids else f"{self.id}:{place}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +87,7 @@ def index_talks(turns: Search, whole: Search, scope: str, talks: Sequence[Talk])
         What could not be done, a sentence; empty if nothing.
     """
     said = [
-        Passage(id=f"{talk.id}:{place}", text=text, group=talk.id, place=place) for talk in talks for place, text in enumerate(talk.turns)
+        Passage(id=talk.turn_id(place), text=text, group=talk.id, place=place) for talk in talks for place, text in enumerate(talk.turns)
     ]
     # What was answered is mostly general advice: it names the subject in other words, and is an aside.
     about = [Passage(id=talk.id, text="\n".join(talk.turns), aside="\n".join(talk.replies)) for talk in talks]
@@ -101,6 +107,21 @@ def remember(turns: Search, whole: Search, scope: str, text: str, *, talk: Calla
     """
     about = whole.find(scope, text, limit=LOOKED_AT, widen=True)
     said = turns.find(scope, text, limit=LOOKED_AT * 4, smooth=True)
+    return weigh_talks(about, said, text, talk=talk)
+
+
+def weigh_talks(about: Found, said: Found, text: str, *, talk: Callable[[str], Talk]) -> tuple[list[Remembered], str]:
+    """What may be shown of talks that searches found: the same for conversations and for the sessions of a memory.
+
+    Args:
+        about: talks found as wholes, by id.
+        said: turns found, the talk's id as their group.
+        text: the request.
+        talk: gives a talk by its id.
+
+    Returns:
+        The pieces and the note of `remember`.
+    """
     asked = question(text).words
     if _holds_any(about, asked) and not _holds_any(said, asked):
         said = Found(note=said.note)  # its turns were found by the words that say little; the talks were not
@@ -113,7 +134,7 @@ def remember(turns: Search, whole: Search, scope: str, text: str, *, talk: Calla
     for name in sorted({*of_talk, *(hit.group for hit in said.hits)}):
         one = talk(name)
         for place, turn in enumerate(one.turns):
-            relevance = TALK_WEIGHT * of_talk.get(name, 0.0) + (1 - TALK_WEIGHT) * of_turn.get(f"{name}:{place}", 0.0)
+            relevance = TALK_WEIGHT * of_talk.get(name, 0.0) + (1 - TALK_WEIGHT) * of_turn.get(one.turn_id(place), 0.0)
             if turn and relevance and not _says_nothing(turn, stems):
                 found.append(_remembered(one, place, excerpt(turn, stems), relevance))
     return found, about.note or said.note

@@ -36,6 +36,7 @@ class Entry:
         role: who speaks in it: `user`, `assistant` or another word; empty for notes. It never decides the type.
         done: of a project: whether its topic is finished with this entry.
         event: id of the host's event that it came from; an event counts once.
+        origin: name of the origin of the text, such as `local/claude-code`; empty where who keeps the memory wrote it.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Entry:
     role: str = ""
     done: bool = False
     event: str = ""
+    origin: str = ""
 
     @property
     def order(self) -> tuple[str, str]:

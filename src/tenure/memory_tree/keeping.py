@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from tenure.memory_tree.entries import Entry
 from tenure.memory_tree.nodes import Node
 from tenure.memory_tree.periods import Kind, Period
+from tenure.memory_tree.topics import Topic
 
 
 class MemoryReading(Protocol):
@@ -19,6 +20,14 @@ class MemoryReading(Protocol):
 
     def entries_holding(self, words: Sequence[str], *, limit: int) -> Sequence[Entry]:
         """Entries that hold any of some words or another with its stem, the likeliest first; nothing in them is query syntax."""
+        ...
+
+    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, Sequence[Entry]]:
+        """The sessions of some names on a day by their place in it, from 1, each in order. Entries without a session are of ''."""
+        ...
+
+    def memory_topics(self) -> Sequence[Topic]:
+        """Topics of all months as they were last built, those of a name several times."""
         ...
 
     def memory_days(self) -> Sequence[str]:
@@ -45,12 +54,35 @@ class MemoryReading(Protocol):
         """Names of a layer's texts, sorted."""
         ...
 
+    def memory_texts(self) -> Mapping[tuple[str, str], str]:
+        """The texts of all layers by layer and name, sorted; those that Tenure notes for itself too."""
+        ...
+
+    def check_memory(self) -> Sequence[str]:
+        """What of the memory does not fit together in the store itself, a sentence each; empty if all does.
+
+        Looked at are the text index, which has a row for each entry and no other, and the days of nodes, which have entries.
+        Cost follows the number of entries.
+        """
+        ...
+
 
 class MemoryWriting(MemoryReading, Protocol):
     """Changes to the memory of one scope, in its transaction."""
 
     def keep_entries(self, entries: Sequence[Entry]) -> int:
         """Keep entries and mark what has to be built anew; how many were new. One whose id or event is known is left out."""
+        ...
+
+    def drop_entries(self, ids: Collection[str]) -> int:
+        """Take entries out for good, with their words in the index, and mark what has to be built anew; how many there were.
+
+        No byte of them is left once the store was scrubbed. Nodes stay as they are until they are built or dropped.
+        """
+        ...
+
+    def mark_stale(self, periods: Sequence[Period]) -> None:
+        """Have nodes built anew when the memory is compacted next."""
         ...
 
     def refile(self, days: Mapping[str, str]) -> None:

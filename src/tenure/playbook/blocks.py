@@ -6,7 +6,34 @@ Light: a hook of a coding agent shows lessons at every prompt, and loads nothing
 from __future__ import annotations
 
 import re
-from typing import Protocol
+
+TYPE_CHECKING = False  # without `typing`: see `tenure/__init__.py`
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Said(Protocol):
+        """What of a lesson is shown."""
+
+        @property
+        def id(self) -> str:
+            """The lesson's id."""
+            ...
+
+        @property
+        def text(self) -> str:
+            """What it says."""
+            ...
+
+        @property
+        def applies_when(self) -> str:
+            """Its conditions; may be empty."""
+            ...
+
+        @property
+        def avoid(self) -> str:
+            """What it warns of; may be empty."""
+            ...
+
 
 INTRODUCTION = "Lessons from earlier runs. Follow those whose conditions hold; name the ids you used."
 
@@ -20,30 +47,6 @@ CLOSE = "</tenure-context>"
 # the tag characters that can carry a hidden text). Joiners stay: Persian, Hindi and many emoji are written with them.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
 _OWN_TAG = re.compile(r"<(?=\s*/?\s*tenure)", re.IGNORECASE)
-
-
-class Said(Protocol):
-    """What of a lesson is shown."""
-
-    @property
-    def id(self) -> str:
-        """The lesson's id."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """What it says."""
-        ...
-
-    @property
-    def applies_when(self) -> str:
-        """Its conditions; may be empty."""
-        ...
-
-    @property
-    def avoid(self) -> str:
-        """What it warns of; may be empty."""
-        ...
 
 
 def lesson_block(lesson: Said, shown_id: str | None = None) -> str:

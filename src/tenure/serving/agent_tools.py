@@ -21,7 +21,7 @@ from tenure.serving.agent_steps import MOST_CITED, cited_lessons, plain_name, re
 from tenure.traces.echo import CLOSE, OPEN
 
 if TYPE_CHECKING:
-    from tenure.learning.loop import Learned
+    from tenure.learning.learned import Learned
     from tenure.ports import HeldChange, Prompt
     from tenure.wiring import Tenure
 

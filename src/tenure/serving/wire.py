@@ -15,7 +15,7 @@ from tenure.ports import HeldChange, LedgerEntry, Usage
 
 if TYPE_CHECKING:
     from tenure.learning.history import Blame, Difference
-    from tenure.learning.loop import Summary
+    from tenure.learning.learned import Summary
     from tenure.learning.recall import Context
 
 

@@ -9,7 +9,17 @@ from sqlalchemy import Connection
 
 from tenure.playbook.lessons import Lesson
 from tenure.stores import sql_vectors
+from tenure.stores.log_search import Log
 from tenure.stores.weighing import Weighed
+
+
+class DatedLog(Log, Protocol):
+    """The raw log of a scope in a database."""
+
+    def on_day(self, day: str) -> Sequence[tuple[str, int]]:
+        """Session and row of each entry of a day, in order."""
+        ...
+
 
 Searchable = Literal["lessons", "runs"]
 """What can be searched."""
@@ -61,6 +71,18 @@ class Dialect(Protocol):
 
     def find_entries(self, connection: Connection, wall: int, words: Sequence[str], limit: int) -> Sequence[int]:
         """Rows of entries inside the wall that hold any of some words, the likeliest first."""
+        ...
+
+    def remove_entries(self, connection: Connection, rows: Sequence[int]) -> None:
+        """Take entries of the memory out of the index."""
+        ...
+
+    def indexed_entries(self, connection: Connection, wall: int) -> Sequence[int]:
+        """Rows of all entries inside the wall that the index has."""
+        ...
+
+    def log(self, connection: Connection, wall: int, scope: tuple[str, str]) -> DatedLog:
+        """The raw log of a scope (its tenant and itself), whose wall has a number, for search."""
         ...
 
     def put_task(self, connection: Connection, row: int, wall: int, asked: str) -> None:

@@ -340,6 +340,8 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMe
             "deltas": self.version(),
             "open": len(self.held()),
             "failed_replies": len(self._now.failed),
+            "memory_entries": len(self._memory.entries),
+            "memory_nodes": len(self._memory.nodes),
         }
 
 
@@ -466,8 +468,9 @@ class InMemoryStore:
             self._everything = self._everything.insert(scope, transaction.contents)
 
     def scopes(self) -> Sequence[str]:
-        """Scopes with a delta or a run, sorted."""
-        return sorted(scope for scope, contents in self._everything.items() if len(contents.ledger) or len(contents.runs))
+        """Scopes with a delta, a run or a memory, sorted."""
+        held = {scope for scope, contents in self._everything.items() if len(contents.ledger) or len(contents.runs)}
+        return sorted(held.union(scope for scope, contents in self._everything.items() if contents.memory))
 
     def spent(self, scope: str, day: str | None = None) -> Usage:
         """What model calls for a scope used on a day, or ever."""

@@ -49,6 +49,15 @@ def node_of(period: Period, body: str) -> Node:
     lines = tuple(
         Line(where, tuple(Keyword(word, weight) for word, weight in words), entries) for where, entries, words in said.pop("lines")
     )
-    topics = tuple(Topic(**{**one, "subs": tuple(one["subs"]), "days": tuple(one["days"])}) for one in said.pop("topics"))
+    topics = tuple(map(_topic, said.pop("topics")))
     left_out, closed = LeftOut(**said.pop("left_out", {})), tuple(said.pop("closed", ()))
     return Node(period=period, lines=lines, topics=topics, left_out=left_out, closed=closed, **said)
+
+
+def topics_of(topics: str) -> list[Topic]:
+    """The topics of a node, from that part of its JSON text."""
+    return [_topic(one) for one in json.loads(topics)]
+
+
+def _topic(one: dict[str, Any]) -> Topic:
+    return Topic(**{**one, "subs": tuple(one["subs"]), "days": tuple(one["days"])})

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rpds import HashTrieMap
 
 from tenure.memory_tree.entries import Entry
-from tenure.memory_tree.nodes import Node
+from tenure.memory_tree.nodes import Node, sessions_of
 from tenure.memory_tree.periods import Kind, Period, touched
+from tenure.memory_tree.topics import Topic
+from tenure.ports import Found
+from tenure.stores.log_search import ListedLog, Said, find_in_log, session_name
 from tenure.terms import indexed_words, search_words, stem
+
+MOST_NAMED = 3
+"""Days that are named where nodes have no entries."""
 
 _KINDS: tuple[Kind, ...] = ("day", "week", "month")
 _NO_ENTRIES: HashTrieMap[str, Entry] = HashTrieMap()
@@ -26,6 +32,10 @@ class MemoryContents:
     nodes: HashTrieMap[Period, Node] = _NO_NODES
     stale: frozenset[Period] = frozenset()
     files: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+    def __bool__(self) -> bool:
+        """Whether anything was written down."""
+        return bool(len(self.entries)) or any(not layer.startswith("memory.") for layer, _ in self.files)
 
 
 class MemoryInMemory:
@@ -49,6 +59,22 @@ class MemoryInMemory:
             if held:
                 counted.append((len(held), one))
         return [one for _, one in sorted(counted, key=lambda pair: (-pair[0], pair[1].order))][:limit]
+
+    def find_in_log(self, text: str, *, limit: int) -> tuple[Found, Found]:
+        """The sessions that answer a text, and the entries that do."""
+        said = [
+            Said(one.id, session_name(one.day, one.session), one.role in ("user", ""), tuple(indexed_words(one.text)), one.text)
+            for one in self.entries()
+        ]
+        return find_in_log(ListedLog(said), text, limit=limit)
+
+    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, Sequence[Entry]]:
+        """The sessions of some names on a day, by their place in it."""
+        return {place: some for place, some in enumerate(sessions_of(self.entries(day=day)), 1) if some[0].session in names}
+
+    def memory_topics(self) -> Sequence[Topic]:
+        """Topics of all months, as they were last built."""
+        return [topic for month in self.nodes("month") for topic in month.topics]
 
     def memory_days(self) -> Sequence[str]:
         """Days that have entries, in order."""
@@ -74,6 +100,14 @@ class MemoryInMemory:
         """Names of a layer's texts, sorted."""
         return sorted(name for one, name in self._memory.files if one == layer)
 
+    def memory_texts(self) -> Mapping[tuple[str, str], str]:
+        """The texts of all layers by layer and name, sorted."""
+        return dict(sorted(self._memory.files.items()))
+
+    def check_memory(self) -> Sequence[str]:
+        """What of the memory does not fit together: nodes of days without entries. There is no index beside the entries."""
+        return without_entries([one.key for one in self._memory.nodes if one.kind == "day"], self.memory_days())
+
 
 class MemoryKeptInMemory(MemoryInMemory):
     """Changes to the memory of a scope (see `keeping.MemoryWriting`)."""
@@ -90,9 +124,23 @@ class MemoryKeptInMemory(MemoryInMemory):
             kept = kept.insert(one.id, one)
             events.update(filter(None, (one.event,)))
             days.append(one.day)
-        stale = self._memory.stale.union(touched(days))
-        self._keep_memory(replace(self._memory, entries=kept, events=frozenset(events), stale=stale))
+        self._keep_memory(replace(self._memory, entries=kept, events=frozenset(events)))
+        self.mark_stale(touched(days))
         return len(days)
+
+    def drop_entries(self, ids: Collection[str]) -> int:
+        """Take entries out for good and mark what has to be built anew; how many there were."""
+        there = [found for one in dict.fromkeys(ids) if (found := self._memory.entries.get(one)) is not None]
+        kept, events = self._memory.entries, self._memory.events.difference(one.event for one in there)
+        for one in there:
+            kept = kept.discard(one.id)
+        self._keep_memory(replace(self._memory, entries=kept, events=events))
+        self.mark_stale(touched([one.day for one in there]))
+        return len(there)
+
+    def mark_stale(self, periods: Sequence[Period]) -> None:
+        """Have nodes built anew when the memory is compacted next."""
+        self._keep_memory(replace(self._memory, stale=self._memory.stale.union(periods)))
 
     def refile(self, days: Mapping[str, str]) -> None:
         """File entries in other days."""
@@ -115,3 +163,12 @@ class MemoryKeptInMemory(MemoryInMemory):
         """Write a text of a layer; an empty one removes it."""
         files = {key: said for key, said in self._memory.files.items() if key != (layer, name)}
         self._keep_memory(replace(self._memory, files={**files, (layer, name): text} if text else files))
+
+
+def without_entries(nodes: Collection[str], days: Collection[str]) -> list[str]:
+    """What is to be said of nodes of days that have no entries."""
+    orphans = sorted(set(nodes).difference(days))
+    if not orphans:
+        return []
+    some = ", ".join(orphans[:MOST_NAMED]) + (f" and {len(orphans) - MOST_NAMED:,} more" if len(orphans) > MOST_NAMED else "")
+    return [f"nodes of days without entries: {some}"]

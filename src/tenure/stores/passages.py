@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Protocol
 
@@ -127,7 +127,7 @@ def find(shelf: Shelf, text: str, *, limit: int, smooth: bool, meaning: Meaning,
     held = any(shelf.held_by(word) for word in asked.words) or bool(asked.identifiers and shelf.holders((), asked.identifiers, 1))
     if not held and asked.others:
         # The words that say little are better than nothing. Nothing is related to them.
-        asked, widen = replace(asked, words=asked.others), False
+        asked, widen = asked.asking(asked.others), False
     return _find(shelf, asked, limit, smooth, meaning, widen)
 
 

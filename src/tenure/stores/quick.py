@@ -12,10 +12,12 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from math import log1p
 from types import SimpleNamespace
-from typing import Any
 
 from tenure.playbook.blocks import lesson_block, short_ids
-from tenure.terms import question, stem
+
+TYPE_CHECKING = False  # without `typing`: see `tenure/__init__.py`
+if TYPE_CHECKING:
+    from typing import Any
 
 WAIT_S = 0.2
 """How long a lock is waited for, in seconds. Readers of a file in WAL form wait for none."""
@@ -31,6 +33,8 @@ LEAST_LIKE = 0.3
 
 ASKED_WEIGHT = 0.7
 """What a word in the tasks that a lesson came from counts (see `weighing`)."""
+
+_CANNOT_WRITE = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL})
 
 _LIVE = "('provisional', 'active')"
 
@@ -113,6 +117,8 @@ class QuickBook:
             most: how many at most.
             without: ids of lessons that were shown already.
         """
+        from tenure.terms import question, stem  # its patterns take a while to compile, and the start of a session asks for none
+
         asked = question(text, most=MOST_WORDS)
         walls = {n: scope for scope, n in self._rows.items() if self.scope == scope or self.scope.startswith(f"{scope}/")}
         if not walls or not (asked.words or asked.identifiers):
@@ -184,11 +190,13 @@ def _opened(url: str, path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{url}?mode=ro", uri=True, timeout=WAIT_S, isolation_level=None)
     try:
         connection.execute("SELECT 1 FROM scopes LIMIT 1").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as exc:
         connection.close()
-        if os.path.exists(f"{path}-wal") or os.access(os.path.dirname(os.path.abspath(path)), os.W_OK):
+        log = f"{path}-wal"
+        if (os.path.exists(log) and os.path.getsize(log)) or exc.sqlite_errorcode & 0xFF not in _CANNOT_WRITE:
             raise
-        # In a folder that cannot be written, a file in WAL form is only read as one that nobody changes. Without a log, nobody does.
+        # Where nothing can be written (a folder that is closed to us, a full disk), a file in WAL form is only read as one that
+        # nobody changes. Without a log, nobody does.
         connection = sqlite3.connect(f"{url}?immutable=1", uri=True, timeout=WAIT_S, isolation_level=None)
     return connection
 

@@ -15,7 +15,7 @@ from typing import Any
 WAIT_S = 5.0
 """How long other connections are waited for, in seconds."""
 
-_INDEXES = ("lessons_words", "runs_words")
+_INDEXES = ("lessons_words", "runs_words", "memory_words")
 
 
 def is_unscrubbed(connection: Any) -> bool:

@@ -47,8 +47,11 @@ _OF_A_SCOPE = (
     rows.draws,
     rows.postponed,
     rows.held_statements,
+    rows.memory_entries,
+    rows.memory_nodes,
+    rows.memory_files,
 )
-"""Tables whose rows go as they are when a whole scope goes; lessons and runs have words beside them, and the ledger keeps its links."""
+"""Tables whose rows go as they are when a scope goes; lessons, runs and entries have words beside them, the ledger keeps its links."""
 
 _OF_A_RUN = (rows.steps, rows.exposures, rows.sources, rows.labels, rows.grades, rows.draws, rows.postponed)
 """Tables with a row for what a run holds or says, which goes with the run; held changes and failed replies go by their texts."""
@@ -110,6 +113,8 @@ class SqlForgetting(SqlReading, SqlDeciding):
             places = list(self._connection.execute(select(table.c.n).where(self._mine(table))).scalars())
             self._dialect.remove_words(self._connection, "lessons" if kind == "lessons" else "runs", places)
             self._connection.execute(delete(table).where(self._mine(table)))
+        entries = self._connection.execute(select(rows.memory_entries.c.n).where(self._mine(rows.memory_entries))).scalars()
+        self._dialect.remove_entries(self._connection, list(entries))
         for table in _OF_A_SCOPE:
             self._connection.execute(delete(table).where(self._mine(table)))
         self._let_go()

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, delete, func, select, update
 
 from tenure.memory_tree.entries import Entry
 from tenure.memory_tree.nodes import Node
 from tenure.memory_tree.periods import Kind, Period, touched
+from tenure.memory_tree.topics import Topic
+from tenure.ports import Found
 from tenure.stores import rows
-from tenure.stores.dialect import Dialect
-from tenure.stores.memory_codec import entry_body, entry_of, node_body, node_of
+from tenure.stores.dialect import DatedLog, Dialect
+from tenure.stores.log_search import find_in_log
+from tenure.stores.memory_codec import entry_body, entry_of, node_body, node_of, topics_of
+from tenure.stores.memory_in_memory import without_entries
 from tenure.stores.prepared import change, fetch, fetch_among, put
 
 _KINDS: tuple[Kind, ...] = ("day", "week", "month")
@@ -40,19 +45,45 @@ class SqlMemory:
 
     def entries_holding(self, words: Sequence[str], *, limit: int) -> Sequence[Entry]:
         """Entries that hold any of some words, the likeliest first."""
-        wall = self._connection.execute(
-            select(rows.scopes.c.n).where(rows.scopes.c.tenant == self._wall["tenant"], rows.scopes.c.scope == self._wall["scope"])
-        ).scalar()
-        found = self._dialect.find_entries(self._connection, int(wall), words, limit) if wall is not None else []
+        wall = self._wall_number()
+        found = self._dialect.find_entries(self._connection, wall, words, limit) if wall is not None else []
+        return self._numbered(found)
+
+    def find_in_log(self, text: str, *, limit: int) -> tuple[Found, Found]:
+        """The sessions that answer a text, and the entries that do."""
+        log = self._log()
+        return find_in_log(log, text, limit=limit) if log is not None else (Found(), Found())
+
+    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, Sequence[Entry]]:
+        """The sessions of some names on a day, by their place in it."""
+        log = self._log()
+        held = log.on_day(day) if log is not None else []
+        places = {name: place for place, name in enumerate(dict.fromkeys(name for name, _ in held), 1)}
+        wanted = {row: places[name] for name, row in held if name in names}
+        found: dict[int, list[Entry]] = {}
+        for row, entry in zip(wanted, self._numbered(list(wanted)), strict=True):
+            found.setdefault(wanted[row], []).append(entry)
+        return found
+
+    def memory_topics(self) -> Sequence[Topic]:
+        """Topics of all months, as they were last built."""
+        bodies = self._connection.execute(_TOPICS, self._wall).scalars()
+        return [topic for body in bodies for topic in topics_of(body)]
+
+    def _log(self) -> DatedLog | None:
+        wall = self._wall_number()
+        return self._dialect.log(self._connection, wall, (self._wall["tenant"], self._wall["scope"])) if wall is not None else None
+
+    def _numbered(self, numbers: Sequence[int]) -> list[Entry]:
+        """The entries in rows, in the order of these."""
         held: dict[int, str] = {}
-        for start in range(0, len(found), _AT_ONCE):
-            held |= dict(fetch_among(self._connection, (_E.c.n, _E.c.body), self._wall, "n", found[start : start + _AT_ONCE]))
-        return [entry_of(held[row]) for row in found if row in held]
+        for start in range(0, len(numbers), _AT_ONCE):
+            held |= dict(fetch_among(self._connection, (_E.c.n, _E.c.body), self._wall, "n", numbers[start : start + _AT_ONCE]))
+        return [entry_of(held[row]) for row in numbers if row in held]
 
     def memory_days(self) -> Sequence[str]:
         """Days that have entries, in order."""
-        wanted = select(_E.c.day).distinct().where(_E.c.tenant == self._wall["tenant"], _E.c.scope == self._wall["scope"])
-        return list(self._connection.execute(wanted.order_by(_E.c.day)).scalars())
+        return [str(day) for day in self._connection.execute(_DAYS, self._wall).scalars()]
 
     def node(self, period: Period) -> Node | None:
         """A node as it was last built."""
@@ -77,6 +108,34 @@ class SqlMemory:
     def memory_files(self, layer: str) -> Sequence[str]:
         """Names of a layer's texts, sorted."""
         return [str(name) for (name,) in fetch(self._connection, _FILES, {**self._wall, "layer": layer})]
+
+    def memory_texts(self) -> Mapping[tuple[str, str], str]:
+        """The texts of all layers by layer and name, sorted."""
+        return {(layer, name): said for layer, name, said in fetch(self._connection, _TEXTS, self._wall)}
+
+    def check_memory(self) -> Sequence[str]:
+        """What of the memory does not fit together: rows of the text index, and nodes of days without entries."""
+        own = {int(n) for (n,) in fetch(self._connection, _NUMBERS, self._wall)}
+        wall = self._wall_number()
+        indexed = set(self._dialect.indexed_entries(self._connection, wall)) if wall is not None else set()
+        wrong: list[str] = []
+        if own - indexed:
+            wrong.append(f"{len(own - indexed):,} entries are not in the text index, so that recall does not find them")
+        if indexed - own:
+            wrong.append(f"{len(indexed - own):,} rows of the text index belong to no entry")
+        built = [key for key, body in fetch(self._connection, _NODES, {**self._wall, "kind": "day"}) if body]
+        return [*wrong, *without_entries(built, self.memory_days())]
+
+    def _count_nodes(self) -> int:
+        """How many nodes were built."""
+        return int(fetch(self._connection, _BUILT, {**self._wall, "least": 0})[0][0])
+
+    def _wall_number(self) -> int | None:
+        """The number of the scope, by which its rows in the text index are known; none before anything is written in it."""
+        found = self._connection.execute(
+            select(rows.scopes.c.n).where(rows.scopes.c.tenant == self._wall["tenant"], rows.scopes.c.scope == self._wall["scope"])
+        ).scalar()
+        return None if found is None else int(found)
 
 
 class SqlMemoryKeeping(SqlMemory):
@@ -111,10 +170,26 @@ class SqlMemoryKeeping(SqlMemory):
             some = added[start : start + _AT_ONCE]
             numbers = dict(fetch_among(self._connection, (_E.c.id, _E.c.n), self._wall, "id", [one.id for one in some]))
             self._dialect.put_entries(self._connection, self._scope_row, [(numbers[one.id], one.text) for one in some])
-        self._mark(touched([one.day for one in added]))
+        self.mark_stale(touched([one.day for one in added]))
         return len(added)
 
-    def _mark(self, periods: Sequence[Period]) -> None:
+    def drop_entries(self, ids: Collection[str]) -> int:
+        """Take entries out for good, with their words in the index, and mark what has to be built anew; how many there were."""
+        wanted, there = sorted(set(ids)), list[tuple[int, str]]()
+        for start in range(0, len(wanted), _AT_ONCE):
+            there += fetch_among(self._connection, (_E.c.n, _E.c.day), self._wall, "id", wanted[start : start + _AT_ONCE])
+        there = sorted(set(there))
+        self._dialect.remove_entries(self._connection, [n for n, _ in there])
+        change(self._connection, _DROP_ENTRY, [{**self._wall, "n": n} for n, _ in there])
+        self.mark_stale(touched([day for _, day in there]))
+        self._mark_unscrubbed()
+        return len(there)
+
+    @abstractmethod
+    def _mark_unscrubbed(self) -> None: ...
+
+    def mark_stale(self, periods: Sequence[Period]) -> None:
+        """Have nodes built anew when the memory is compacted next."""
         for period in periods:
             named = {"where_tenant": self._wall["tenant"], "where_scope": self._wall["scope"]}
             if not change(self._connection, _MARK, [{**named, "where_kind": period.kind, "where_key": period.key, "stale": True}]):
@@ -146,16 +221,31 @@ class SqlMemoryKeeping(SqlMemory):
             put(self._connection, _F, [{**self._wall, "layer": layer, "name": name, "text": text}])
 
 
+def _each_day() -> Select[tuple[str]]:
+    """The days of a scope, each looked up after the one before it: reading every entry's day takes as long as there are entries."""
+    own = (_E.c.tenant == bindparam("tenant"), _E.c.scope == bindparam("scope"))
+    days = select(func.min(_E.c.day).label("day")).where(*own).cte("days", recursive=True)
+    following = select(func.min(_E.c.day)).where(*own, _E.c.day > days.c.day).scalar_subquery()
+    days = days.union_all(select(following).where(days.c.day.is_not(None)))
+    return select(days.c.day).where(days.c.day.is_not(None))
+
+
 def _own(table: Table, *names: str, prefix: str = "") -> list[ColumnElement[bool]]:
     return [table.c[name] == bindparam(f"{prefix}{name}") for name in ("tenant", "scope", *names)]
 
 
+_DAYS = _each_day()
 _NODE = select(_N.c.body).where(*_own(_N, "kind", "key"))
 _NODES = select(_N.c.key, _N.c.body).where(*_own(_N, "kind")).order_by(_N.c.key)
+_TOPICS = select(func.json_extract(_N.c.body, "$.topics")).where(*_own(_N), _N.c.kind == "month", _N.c.body != "").order_by(_N.c.key)
 _STALE = select(_N.c.kind, _N.c.key).where(*_own(_N), _N.c.stale)
 _MARK = update(_N).where(*_own(_N, "kind", "key", prefix="where_")).values(stale=bindparam("stale"))
 _REFILE = update(_E).where(*_own(_E, "id", prefix="where_")).values(day=bindparam("day"), body=bindparam("body"))
 _DROP = delete(_N).where(*_own(_N, "kind", "key"))
+_BUILT = select(func.count()).select_from(_N).where(*_own(_N), func.length(_N.c.body) > bindparam("least"))
+_NUMBERS = select(_E.c.n).where(*_own(_E))
+_DROP_ENTRY = delete(_E).where(*_own(_E, "n"))
+_TEXTS = select(_F.c.layer, _F.c.name, _F.c.text).where(*_own(_F)).order_by(_F.c.layer, _F.c.name)
 _FILE = select(_F.c.text).where(*_own(_F, "layer", "name"))
 _FILES = select(_F.c.name).where(*_own(_F, "layer")).order_by(_F.c.name)
 _DROP_FILE = delete(_F).where(*_own(_F, "layer", "name"))

@@ -525,6 +525,8 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlW
             "deltas": count(rows.ledger),
             "open": count(rows.held, state="open"),
             "failed_replies": count(rows.failed_replies),
+            "memory_entries": count(rows.memory_entries),
+            "memory_nodes": self._count_nodes(),
         }
 
 

@@ -26,6 +26,7 @@ from tenure.stores.scopes import check_scope, tenant
 from tenure.stores.sql_reading import SqlReading
 from tenure.stores.sql_vectors import Matrices
 from tenure.stores.sql_writing import SqlWriting
+from tenure.stores.sqlite_log import SqliteLog
 from tenure.stores.weighing import Weighed, own_text, searched, searched_task, weigh
 
 BUSY_S = 60.0
@@ -76,6 +77,18 @@ class SqliteDialect:
     def find_entries(self, connection: Connection, wall: int, words: Sequence[str], limit: int) -> Sequence[int]:
         """Rows of entries that hold any of some words, the likeliest first."""
         return sqlite_words.holding_entries(connection, wall, words, limit)
+
+    def log(self, connection: Connection, wall: int, scope: tuple[str, str]) -> SqliteLog:
+        """The raw log of a scope, for search."""
+        return SqliteLog(connection, wall, scope)
+
+    def remove_entries(self, connection: Connection, rows: Sequence[int]) -> None:
+        """Take entries of the memory out of the index."""
+        sqlite_words.remove_entries(connection, rows)
+
+    def indexed_entries(self, connection: Connection, wall: int) -> Sequence[int]:
+        """Rows of all entries inside the wall that the index has."""
+        return sqlite_words.indexed_entries(connection, wall)
 
     def find_sharing(self, connection: Connection, wall: int, groups: Sequence[Sequence[str]], limit: int) -> Sequence[int]:
         """Rows that hold every word of at least one of the groups."""
@@ -164,11 +177,15 @@ class SqliteStore:
             yield SqlWriting(connection, check_scope(scope), self._dialect)
 
     def scopes(self) -> Sequence[str]:
-        """Scopes with a delta or a run, sorted."""
+        """Scopes with a delta, a run or a memory, sorted."""
         with self._transaction(write=False) as connection:
             held = rows.scopes.c.version > 0
-            ran = exists().where(rows.runs.c.tenant == rows.scopes.c.tenant, rows.runs.c.scope == rows.scopes.c.scope)
-            return sorted(connection.execute(select(rows.scopes.c.scope).where(or_(held, ran))).scalars())
+            written = rows.memory_files.c.layer.not_like("memory.%")  # what Tenure notes there for itself is nobody's memory
+            beside = [
+                exists().where(table.c.tenant == rows.scopes.c.tenant, table.c.scope == rows.scopes.c.scope, *more)
+                for table, *more in ((rows.runs,), (rows.memory_entries,), (rows.memory_files, written))
+            ]
+            return sorted(connection.execute(select(rows.scopes.c.scope).where(or_(held, *beside))).scalars())
 
     def spent(self, scope: str, day: str | None = None) -> Usage:
         """What model calls for a scope used on a day, or ever."""

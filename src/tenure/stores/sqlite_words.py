@@ -66,6 +66,20 @@ def holding_entries(connection: Connection, wall: int, words: Sequence[str], lim
     return [int(row) for row in found]
 
 
+_NO_ENTRY = text("DELETE FROM memory_words WHERE rowid = :row")
+
+
+def remove_entries(connection: Connection, gone: Sequence[int]) -> None:
+    """Take entries of a memory out of the index; their words are gone once it was made anew (see `scrubbing`)."""
+    change(connection, _NO_ENTRY, [{"row": row} for row in gone])
+
+
+def indexed_entries(connection: Connection, wall: int) -> list[int]:
+    """Rows of entries inside a wall that the index has."""
+    found = connection.exec_driver_sql("SELECT rowid FROM memory_words WHERE memory_words MATCH ?", (f"wall : wall{wall}",))
+    return [int(row) for row in found.scalars()]
+
+
 class SqliteIndex:
     """The lessons or the runs inside some walls (see `weighing.Index`).
 

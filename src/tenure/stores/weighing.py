@@ -7,7 +7,7 @@ gives candidates by its own measure; only they are weighed exactly.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from tenure.fusion import Candidate, rarities, shares
@@ -140,7 +140,7 @@ def weigh(index: Index, text: str, *, limit: int) -> list[Weighed]:
     found = _weigh(index, asked, limit)
     if not found and asked.others:
         # The words that say little are better than nothing, and still a small share of what was asked.
-        found = _weigh(index, replace(asked, words=(*asked.words, *asked.others)), limit)
+        found = _weigh(index, asked.asking((*asked.words, *asked.others)), limit)
     return found
 
 

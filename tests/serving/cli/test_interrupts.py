@@ -9,12 +9,17 @@ import pytest
 from tenure.serving.cli.interrupts import Interrupts
 
 
+def interrupted() -> None:
+    """Ctrl-C while plain code runs."""
+    os.kill(os.getpid(), signal.SIGINT)
+    sum(range(1000))
+
+
 class Stopping:
     """Something whose destructor is running when Ctrl-C comes."""
 
     def __del__(self) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-        sum(range(1000))
+        interrupted()
 
 
 def test_an_interrupt_that_a_destructor_swallows_is_raised_at_the_next_check_and_not_printed(capfd: pytest.CaptureFixture[str]) -> None:
@@ -30,8 +35,7 @@ def test_an_interrupt_that_a_destructor_swallows_is_raised_at_the_next_check_and
 def test_an_interrupt_in_plain_code_is_raised_at_once_and_afterwards_all_is_as_it_was() -> None:
     before = signal.getsignal(signal.SIGINT), sys.unraisablehook
     with pytest.raises(KeyboardInterrupt), Interrupts():
-        os.kill(os.getpid(), signal.SIGINT)
-        sum(range(1000))
+        interrupted()
     assert (signal.getsignal(signal.SIGINT), sys.unraisablehook) == before
 
 

@@ -39,7 +39,11 @@ _NOUNS = {
     "failed replies": ("failed reply", "gone"),
     "settings": ("setting", "gone"),
     "deltas": ("delta", "of the ledger with less in it"),
+    "memory entries": ("memory entry", "gone; the days, weeks and months above are built anew"),
+    "memory texts": ("memory text", "with lines less, or gone"),
 }
+
+_PLURALS = {"failed reply": "failed replies", "memory entry": "memory entries"}
 
 
 def register(app: typer.Typer) -> None:
@@ -267,7 +271,7 @@ def _show(terminal: Terminal, found: Forgetting, scope: str) -> None:
     facts: list[tuple[str, Cell]] = []
     for name, count in found.counts.items():
         noun, fate = _NOUNS[name]
-        facts.append((counted(count, noun), fate))
+        facts.append((counted(count, noun, _PLURALS.get(noun, "")), fate))
     terminal.facts(facts)
     if found.runs:
         terminal.text(f"\nRuns: {_some([one_line(run, 60) for run in found.runs])}\n")
@@ -307,6 +311,8 @@ def _told(found: Forgetting) -> Mapping[str, Any]:
         "failed_replies": list(found.failed),
         "settings": list(found.settings),
         "deltas": found.deltas,
+        "memory_entries": list(found.entries),
+        "memory_texts": list(found.texts) if before else len(found.texts),
         "version": found.version,
         "scrubbed": None if scrubbed is None else {"done": scrubbed.done, "reason": scrubbed.reason, "elsewhere": list(scrubbed.elsewhere)},
     }

@@ -23,7 +23,7 @@ from tenure.serving.cli.request import IN_PART, INTERRUPTED, OK, Request, databa
 from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
-    from tenure.learning.loop import Summary
+    from tenure.learning.learned import Summary
     from tenure.playbook.lessons import Lesson
     from tenure.playbook.run import Run
     from tenure.traces import ReadReport
@@ -204,7 +204,7 @@ def _learn_all(
     sizes: Mapping[Path, int],
     report: ReadReport,
 ) -> Summary:
-    from tenure.learning.loop import Summary
+    from tenure.learning.learned import Summary
     from tenure.traces import walk
 
     total = sum(sizes.values()) if len(sizes) > 1 else None

@@ -182,7 +182,7 @@ def refine(
 
 
 def _retained(found: Retention) -> Mapping[str, Any]:
-    names = ("runs", "needed", "bereft", "held", "failed", "lessons")
+    names = ("runs", "needed", "bereft", "held", "failed", "lessons", "entries", "told_to_keep")
     return {**{name: list(getattr(found, name)) for name in names}, "version": found.version}
 
 

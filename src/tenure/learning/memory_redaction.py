@@ -1,0 +1,71 @@
+"""Redaction of what is written into a memory, and again of what is shown of it: texts, and names of all kinds.
+
+Names are what entries are grouped and told apart by, so one that a secret was taken out of stays different from another: it has a
+short digest of what it was behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+
+from tenure.governance.redaction import redact, redact_all
+from tenure.memory_tree.entries import Entry
+from tenure.memory_tree.nodes import Node
+from tenure.memory_tree.topics import Topic
+
+
+def plain_name(name: str, clean: str | None = None) -> str:
+    """A name of a session, event, role or entry without secrets; still another one than that of another secret.
+
+    Args:
+        name: as it came.
+        clean: the same after redaction, where it was redacted already.
+    """
+    found = redact(name).text if clean is None else clean
+    return name if found == name else f"{found}#{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+
+
+def without_secrets(entries: Sequence[Entry]) -> list[Entry]:
+    """Entries without secrets in any of their fields, in one pass for all of them."""
+    texts = redact_all([one.text for one in entries])
+    names = sorted({name for one in entries for name in (one.id, one.session, one.role, one.event, one.topic, one.origin) if name})
+    clean = dict(zip(names, redact_all(names), strict=True)) | {"": ""}
+
+    def named(name: str) -> str:
+        return plain_name(name, clean[name])
+
+    def cleaned(one: Entry, text: str) -> Entry:
+        if text == one.text and all(clean[name] == name for name in (one.id, one.session, one.role, one.event, one.topic, one.origin)):
+            return one
+        return replace(
+            one,
+            id=named(one.id),
+            text=text,
+            topic=clean[one.topic],
+            session=named(one.session),
+            role=clean[one.role],
+            event=named(one.event),
+            origin=clean[one.origin],
+        )
+
+    return [cleaned(one, text) for one, text in zip(entries, texts, strict=True)]
+
+
+def shown_node(node: Node) -> Node:
+    """A node as it may be shown: redacted once more, by the rules of today."""
+    text = redact(node.text).text
+    topics = shown_topics(node.topics)
+    return node if text == node.text and topics == node.topics else replace(node, text=text, topics=topics)
+
+
+def shown_topics(topics: Sequence[Topic]) -> tuple[Topic, ...]:
+    """Topics as they may be shown."""
+    clean = redact_all([name for one in topics for name in (one.name, *one.subs)])
+    found, place = list[Topic](), 0
+    for one in topics:
+        own = clean[place : place + 1 + len(one.subs)]
+        place += len(own)
+        found.append(one if (one.name, *one.subs) == tuple(own) else replace(one, name=own[0], subs=tuple(own[1:])))
+    return tuple(found)

@@ -1,0 +1,257 @@
+"""Search over the raw log of a memory: sessions as wholes, and what was said in them, by the words of the log's own index.
+
+The same `find` as over passages weighs and widens. What differs is where the words come from: nothing is read but
+the entries that hold a rare word of what is asked, so that a log of a million entries costs little more than a short one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from tenure.ports import Found
+from tenure.stores.passages import Indexed, Meaning, count_stems, find
+from tenure.terms import identifiers, question, search_words, shown, stem
+
+COMMON = 5_000
+"""Entries from which on a word is counted no further: it tells few of them apart."""
+
+WEIGHED = 20_000
+"""Entries that a database may have to weigh for one look; the rarest words come first."""
+
+READ = 1_200
+"""Entries that are read for one look, the likeliest by the database's own measure."""
+
+TURNS = 4
+"""Entries of a session that hold a word, beside those that do not: how counts of entries become counts of sessions, roughly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An entry as it is searched.
+
+    Attributes:
+        id: the entry's.
+        session: its day and session (see `session_name`).
+        own: whether it is of whom the session is remembered for, not an answer.
+        words: as indexed.
+        text: as kept; empty where it was not asked for.
+    """
+
+    id: str
+    session: str
+    own: bool
+    words: tuple[str, ...]
+    text: str = ""
+
+
+class Log(Protocol):
+    """The raw log of one scope, as an adapter keeps it."""
+
+    def size(self) -> int:
+        """How many entries there are, those beyond a few hundred thousand not counted."""
+        ...
+
+    def held_by(self, word: str) -> int:
+        """How many entries hold a word or another with its stem; any number above `COMMON` where it is more than that."""
+        ...
+
+    def holding(self, phrases: Sequence[str], *, limit: int, newest: bool, texts: bool) -> Sequence[Said]:
+        """Entries that hold any of some words, or several next to each other: the likeliest first, or the newest; `texts` if wanted."""
+        ...
+
+
+def session_name(day: str, session: str) -> str:
+    """How a session of a day is called among hits."""
+    return f"{day} {session}"
+
+
+def find_in_log(log: Log, text: str, *, limit: int) -> tuple[Found, Found]:
+    """The sessions of a log that answer a text, in wider words than its own, and what was said that does; best first.
+
+    Args:
+        log: one scope's.
+        text: a question, in any script.
+        limit: sessions at most, and four times as many entries.
+    """
+    asked = question(text)
+    look = _Look(log, texts=bool(asked.identifiers))
+    sessions = find(_Sessions(look), text, limit=limit, smooth=False, meaning=Meaning(), widen=True)
+    said = find(_Entries(look), text, limit=limit * 4, smooth=False, meaning=Meaning())
+    return Found(hits=sessions), Found(hits=said)
+
+
+class _Look:
+    """One look at a log: nothing is asked of it twice."""
+
+    def __init__(self, log: Log, *, texts: bool) -> None:
+        self._log, self._texts = log, texts
+        self._held: dict[str, int] = {}
+        self._found: dict[tuple[str, ...], Sequence[Said]] = {}
+        self._size: int | None = None
+
+    def size(self) -> int:
+        if self._size is None:
+            self._size = self._log.size()
+        return self._size
+
+    def held_by(self, word: str) -> int:
+        root = stem(word)
+        if root not in self._held:
+            self._held[root] = self._log.held_by(word)
+        return self._held[root]
+
+    def mean_words(self) -> float:
+        """Words of an entry of those that were read."""
+        read = [len(one.words) for some in self._found.values() for one in some if one.own]
+        return max(sum(read) / len(read), 1.0) if read else 1.0
+
+    def holding(self, words: Sequence[str], marks: Sequence[str]) -> Sequence[Said]:
+        """Entries that hold the rarest of some words, as many of those as a database weighs in good time; else the newest with any."""
+        exact = [" ".join(search_words(shown(mark))) for mark in marks]
+        rare, weighed = list[str](), 0
+        for word in sorted((one for one in words if 0 < self.held_by(one) <= COMMON), key=lambda one: (self.held_by(one), one)):
+            if rare and weighed + self.held_by(word) > WEIGHED:
+                break
+            rare.append(word)
+            weighed += self.held_by(word)
+        asked = (*exact, *(rare or words))
+        if asked not in self._found:
+            newest = not rare and not exact
+            self._found[asked] = self._log.holding(asked, limit=READ, newest=newest, texts=self._texts) if asked else ()
+        return self._found[asked]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held(Indexed):
+    """What is known of a session: the entries that were read. Its length is not; all count as equally long."""
+
+    @property
+    def length(self) -> float:
+        return 1.0
+
+
+class _Sessions:
+    """Sessions by the entries of them that were read (see `passages.Shelf`)."""
+
+    def __init__(self, look: _Look) -> None:
+        self._look = look
+        self._rows: dict[str, int] = {}
+        self._said: dict[int, dict[str, Said]] = {}
+        self._counts: dict[int, tuple[int, dict[str, float]]] = {}
+
+    def size(self) -> tuple[int, float]:
+        total = -(-self._look.size() // TURNS)
+        return total, float(total)
+
+    def held_by(self, word: str) -> int:
+        held, (total, _) = self._look.held_by(word), self.size()
+        return min(held, total) if held <= COMMON else max(total // 2, 1)
+
+    def holders(self, words: Sequence[str], marks: Sequence[str], most: int) -> Sequence[int]:
+        found: dict[int, None] = {}
+        for one in self._look.holding(words, marks):
+            row = self._rows.setdefault(one.session, len(self._rows))
+            self._said.setdefault(row, {})[one.id] = one
+            found[row] = None
+        return list(found)[:most]
+
+    def beside(self, rows: Collection[int], reach: int) -> Collection[int]:
+        return ()
+
+    def take(self, rows: Collection[int]) -> Mapping[int, Indexed]:
+        names = {row: name for name, row in self._rows.items()}
+        kept: dict[int, Indexed] = {}
+        for row in sorted(rows):
+            said = list(self._said[row].values())
+            kept[row] = _Held(
+                id=names[row],
+                group="",
+                place=0,
+                said=tuple(word for one in said if one.own for word in one.words),
+                aside=tuple(word for one in said if not one.own for word in one.words),
+                marks=tuple(mark for one in said for mark in identifiers(one.text)),
+            )
+        return kept
+
+    def counts(self, kept: Mapping[int, Indexed], stems: Collection[str]) -> Mapping[int, Mapping[str, float]]:
+        return {row: self._counted(row, one) for row, one in kept.items()}
+
+    def _counted(self, row: int, one: Indexed) -> Mapping[str, float]:
+        """Counts of all stems of a session, made anew when more of it was read."""
+        read = len(self._said[row])
+        if row not in self._counts or self._counts[row][0] != read:
+            known = next(iter(self.take([row]).values())) if row in self._counts else one
+            self._counts[row] = (read, count_stems(known))
+        return self._counts[row][1]
+
+    def cosines(self, model: str, vector: Sequence[float]) -> Mapping[int, float]:
+        return {}
+
+
+class _Entries:
+    """What was said by whom a session is remembered for, entry by entry (see `passages.Shelf`)."""
+
+    def __init__(self, look: _Look) -> None:
+        self._look = look
+        self._said: list[Said] = []
+        self._rows: dict[str, int] = {}
+
+    def size(self) -> tuple[int, float]:
+        return self._look.size(), self._look.size() * self._look.mean_words()
+
+    def held_by(self, word: str) -> int:
+        return min(self._look.held_by(word), max(self._look.size() // 2, 1))
+
+    def holders(self, words: Sequence[str], marks: Sequence[str], most: int) -> Sequence[int]:
+        rows: list[int] = []
+        for one in self._look.holding(words, marks):
+            if one.own:
+                if one.id not in self._rows:
+                    self._rows[one.id] = len(self._said)
+                    self._said.append(one)
+                rows.append(self._rows[one.id])
+        return rows[:most]
+
+    def beside(self, rows: Collection[int], reach: int) -> Collection[int]:
+        return ()
+
+    def take(self, rows: Collection[int]) -> Mapping[int, Indexed]:
+        return {
+            row: Indexed(id=one.id, group=one.session, place=0, said=one.words, aside=(), marks=tuple(identifiers(one.text)))
+            for row in sorted(rows)
+            for one in (self._said[row],)
+        }
+
+    def counts(self, kept: Mapping[int, Indexed], stems: Collection[str]) -> Mapping[int, Mapping[str, float]]:
+        return {row: count_stems(one, stems) for row, one in kept.items()}
+
+    def cosines(self, model: str, vector: Sequence[float]) -> Mapping[int, float]:
+        return {}
+
+
+class ListedLog:
+    """A log that is held in memory (see `Log`)."""
+
+    def __init__(self, said: Sequence[Said]) -> None:
+        """`said` from the oldest to the newest, with texts."""
+        self._said = said
+        self._stems = [frozenset(map(stem, one.words)) for one in said]
+
+    def size(self) -> int:
+        """How many entries there are."""
+        return len(self._said)
+
+    def held_by(self, word: str) -> int:
+        """How many hold a word or another with its stem."""
+        root = stem(word)
+        return sum(root in stems for stems in self._stems)
+
+    def holding(self, phrases: Sequence[str], *, limit: int, newest: bool, texts: bool) -> Sequence[Said]:
+        """Entries that hold any of some words or phrases; those with most of them first, or the newest."""
+        wanted = [frozenset(map(stem, phrase.split())) for phrase in phrases]
+        held = Counter({place: sum(one <= stems for one in wanted) for place, stems in enumerate(self._stems)})
+        order = sorted((place for place in held if held[place]), key=lambda place: (0 if newest else -held[place], -place))
+        return [self._said[place] if texts else replace(self._said[place], text="") for place in order[:limit]]

@@ -1,0 +1,75 @@
+"""The raw log of a memory in a SQLite file, for search: counts that stop early, and few rows read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from tenure.stores.log_search import COMMON, Said, session_name
+
+LARGEST = 200_000
+"""Entries that are counted: the weight of a word changes little beyond."""
+
+
+class SqliteLog:
+    """The log of one scope (see `log_search.Log`).
+
+    Args:
+        connection: inside a transaction.
+        wall: the scope's number in the text index.
+        scope: its tenant and itself.
+    """
+
+    def __init__(self, connection: Connection, wall: int, scope: tuple[str, str]) -> None:
+        self._cursor = connection.connection.cursor()
+        self._wall, self._scope = f"(wall : wall{wall})", scope
+
+    def size(self) -> int:
+        """How many entries there are, `LARGEST` at most."""
+        found = self._cursor.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM memory_entries WHERE tenant = ? AND scope = ? LIMIT ?)", (*self._scope, LARGEST)
+        )
+        return int(found.fetchone()[0])
+
+    def held_by(self, word: str) -> int:
+        """How many entries hold a word or another with its stem, one more than `COMMON` at most."""
+        found = self._cursor.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM memory_words WHERE memory_words MATCH ? LIMIT ?)",
+            (f"(said : {_quoted(word)}) AND {self._wall}", COMMON + 1),
+        )
+        return int(found.fetchone()[0])
+
+    def holding(self, phrases: Sequence[str], *, limit: int, newest: bool, texts: bool) -> Sequence[Said]:
+        """Entries that hold any of some words or phrases, the likeliest by FTS5's own measure first, or the newest."""
+        match = f"(said : ({' OR '.join(map(_quoted, phrases))})) AND {self._wall}"
+        order = "rowid DESC" if newest else "bm25(memory_words, 0.0, 1.0), rowid"
+        found = self._cursor.execute(f"SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY {order} LIMIT ?", (match, limit))
+        numbers = [int(row) for (row,) in found.fetchall()]
+        text_of = "json_extract(e.body, '$.text')" if texts else "''"
+        read = self._cursor.execute(
+            "SELECT e.n, e.id, e.day, json_extract(e.body, '$.session'), json_extract(e.body, '$.role'), w.said, "
+            f"{text_of} "
+            "FROM memory_entries AS e JOIN memory_words AS w ON w.rowid = e.n "
+            # Only this scope's, whatever the text index says.
+            f"WHERE e.n IN ({', '.join(map(str, numbers))}) AND e.tenant = ? AND e.scope = ?",
+            self._scope,
+        )
+        kept = {
+            int(n): Said(str(entry), session_name(str(day), str(session)), role in ("user", ""), tuple(str(said).split()), str(text))
+            for n, entry, day, session, role, said, text in read.fetchall()
+        }
+        return [kept[n] for n in numbers if n in kept]
+
+    def on_day(self, day: str) -> Sequence[tuple[str, int]]:
+        """Session and row of each entry of a day, in order."""
+        found = self._cursor.execute(
+            "SELECT json_extract(body, '$.session'), n FROM memory_entries WHERE tenant = ? AND scope = ? AND day = ? ORDER BY at, id",
+            (*self._scope, day),
+        )
+        return [(str(session), int(n)) for session, n in found.fetchall()]
+
+
+def _quoted(word: str) -> str:
+    """A word or phrase as an FTS5 string, in which nothing is syntax."""
+    return '"' + word.replace('"', '""') + '"'
