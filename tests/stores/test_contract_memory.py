@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from tenure.memory_tree.entries import Entry
 from tenure.memory_tree.periods import touched
 from tenure.ports import Store
+from tenure.stores import log_search
 from tests.memory_tree.trees import build, entry, many_entries
 from tests.stores.contract import fresh_scope
 
@@ -55,9 +56,69 @@ def test_what_was_written_is_found_by_the_next_look(store: Store) -> None:
     with store.writing(other) as work:
         work.keep_entries([entry(4, NOON, "invoice of another scope")])
     with store.reading(scope) as look:
-        assert [one.id for one in look.entries_holding(["invoice"], limit=9)] == ["e0001"]
-        assert [one.id for one in look.entries_holding(["請求書"], limit=9)] == ["e0002"]
-        assert look.entries_holding([], limit=9) == []
+        assert [hit.id for hit in look.find_in_log("the invoice", limit=9)[1].hits] == ["e0001"]
+        assert [hit.id for hit in look.find_in_log("請求書", limit=9)[1].hits] == ["e0002"]
+        assert [hit.id for hit in look.find_in_log("PDF/A", limit=9)[1].hits] == ["e0002"]
+        for nothing in ("", "zebra", '" OR wall:wall1 *'):
+            sessions, said = look.find_in_log(nothing, limit=9)
+            assert not sessions.hits
+            assert not said.hits
+
+
+def test_sessions_are_found_by_all_that_was_said_and_entries_by_what_persons_said(store: Store) -> None:
+    scope = fresh_scope()
+    asked = entry(1, NOON, "Which violin strings?", session="s 1", role="user")
+    told = entry(2, NOON, "Gut strings sound warm on a violin.", session="s 1", role="assistant")
+    other = entry(3, NOON, "Tomatoes want sun.", role="user")
+    with store.writing(scope) as work:
+        work.keep_entries([asked, told, other])
+    with store.reading(scope) as look:
+        sessions, said = look.find_in_log("a warm violin", limit=9)
+        assert [hit.id for hit in sessions.hits] == ["2026-03-15 s 1"]
+        assert [(hit.id, hit.group) for hit in said.hits] == [("e0001", "2026-03-15 s 1")]
+        sessions, said = look.find_in_log("tomatoes", limit=9)
+        assert [hit.id for hit in sessions.hits] == ["2026-03-15 "]
+        assert look.find_in_log("gut", limit=9)[1].hits == ()
+
+
+def test_sessions_of_a_day_come_by_their_place_each_in_order(store: Store) -> None:
+    scope, later = fresh_scope(), NOON + timedelta(minutes=1)
+    made = [
+        entry(1, NOON, "first", session="b"),
+        entry(2, NOON, "second", session="a"),
+        entry(3, later, "third", session="b"),
+        entry(4, later, "fourth"),
+        entry(5, NOON + timedelta(days=1), "another day", session="b"),
+    ]
+    with store.writing(scope) as work:
+        work.keep_entries(made[::-1])
+    with store.reading(scope) as look:
+        assert look.sessions_on("2026-03-15", ["b", "", "unknown"]) == {1: [made[0], made[2]], 3: [made[3]]}
+        assert look.sessions_on("2026-03-15", ["a"]) == {2: [made[1]]}
+        assert look.sessions_on("2026-03-18", ["a"]) == {}
+
+
+def test_a_word_of_every_entry_finds_the_newest(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_search, "COMMON", 3)
+    monkeypatch.setattr(log_search, "READ", 2)
+    scope = fresh_scope()
+    with store.writing(scope) as work:
+        work.keep_entries([entry(n, NOON + timedelta(minutes=n), "an invoice", session=f"s{n}") for n in range(1, 8)])
+    with store.reading(scope) as look:
+        assert {hit.id for hit in look.find_in_log("invoice", limit=9)[1].hits} == {"e0006", "e0007"}
+
+
+def test_the_topics_of_all_months_are_those_of_their_nodes(store: Store) -> None:
+    scope = fresh_scope()
+    made = [entry(n, NOON + timedelta(days=20 * n), "violin strings", topic="music") for n in range(3)]
+    nodes, _ = build(made)
+    with store.writing(scope) as work:
+        work.keep_entries(made)
+        assert work.memory_topics() == []
+        for node in nodes.values():
+            work.keep_node(node)
+        assert list(work.memory_topics()) == [topic for month in work.nodes("month") for topic in month.topics]
+        assert len(work.memory_topics()) == 3
 
 
 def test_a_late_entry_makes_the_nodes_above_it_stale_again(store: Store) -> None:

@@ -28,7 +28,7 @@ SESSIONS = 12
 """A day."""
 
 AT_ONCE = 5_000
-TURNS = 60
+TURNS, QUESTIONS = 60, 15
 _LAST = datetime(2026, 11, 30, 18, tzinfo=UTC)
 _SYLLABLES = "ba co di fer gu lan mi nor pe qui ra sto tel u ven wi xa yor zu men tra li sen do".split()
 
@@ -56,8 +56,8 @@ def run_memory_scale(
         tell: called now and then with the share done and what is done.
 
     Returns:
-        `entries, append_ms_month, append_ms_decade, append_growth, append_wall_ms, compact_ms, rebuild_s, root_ms,
-        root_tokens, peak_mb, fill_s, file_mb, nodes`, as the list of benches explains.
+        `entries, append_ms_month, append_ms_decade, append_growth, append_wall_ms, recall_ms_month, recall_ms_decade,
+        recall_wall_ms, compact_ms, rebuild_s, root_ms, root_tokens, peak_mb, fill_s, file_mb, nodes`, as the list of benches explains.
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="tenure-memory-") as made:
@@ -98,6 +98,13 @@ def run_memory_scale(
     started = time.process_time()
     root = memories["decade"].root()
     root_ms = (time.process_time() - started) * 1_000
+    said(0.95, "asking both")
+    recalls: dict[str, list[tuple[float, float]]] = {name: [] for name in memories}
+    for question in _questions(seed):
+        for name, memory in memories.items():
+            wall, processor = time.perf_counter(), time.process_time()
+            memory.recall(question)
+            recalls[name].append(((time.process_time() - processor) * 1_000, (time.perf_counter() - wall) * 1_000))
     for store in stores.values():
         store.close()
     own = {name: median(processor for processor, _ in some[5:]) for name, some in appends.items()}
@@ -108,6 +115,8 @@ def run_memory_scale(
         "append_ms_decade": round(own["decade"], 3),
         "append_growth": round(own["decade"] / own["month"], 3) if own["month"] else None,
         "append_wall_ms": {name: round(found, 3) for name, found in wall_ms.items()},
+        **{f"recall_ms_{name}": round(median(processor for processor, _ in some), 1) for name, some in recalls.items()},
+        "recall_wall_ms": {name: round(median(wall for _, wall in some), 1) for name, some in recalls.items()},
         "compact_ms": round(compact_ms, 1),
         "rebuild_s": round(rebuild_s, 1),
         "root_ms": round(root_ms, 1),
@@ -119,9 +128,23 @@ def run_memory_scale(
     }
 
 
+def _vocabulary(dice: random.Random) -> list[str]:
+    """Made words, the commonest first."""
+    return ["".join(dice.choice(_SYLLABLES) for _ in range(dice.randint(2, 4))) for _ in range(8_000)]
+
+
+def _questions(seed: int) -> list[str]:
+    """Requests of three words, common and rare ones, as a person would put them."""
+    words, dice = _vocabulary(random.Random(seed)), random.Random(seed + 1)
+    return [
+        f"Which number of {dice.choice(words)} did I take before {dice.choice(words[:200])} and {dice.choice(words)}?"
+        for _ in range(QUESTIONS)
+    ]
+
+
 def _history(days: int, per_day: int, dice: random.Random) -> Iterator[Entry]:
     """Entries of some days up to the last, oldest first; words follow Zipf's law, and each session has a subject."""
-    words = ["".join(dice.choice(_SYLLABLES) for _ in range(dice.randint(2, 4))) for _ in range(8_000)]
+    words = _vocabulary(dice)
     weights = [1 / (rank + 1) for rank in range(len(words))]
     drawn: Iterator[str] = iter(())
     for back in range(days - 1, -1, -1):

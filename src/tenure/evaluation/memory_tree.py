@@ -1,33 +1,40 @@
-"""Bench `memory-tree`: how far a reader gets who has only the tree, and whether recall finds as much as before.
+"""Bench `memory-tree`: how far a reader gets who has only the tree, and what the memory's own recall finds.
 
-The tree is built from raw turns without a model. Then a reader that has no index walks it from the root,
-once led by the fact to recall and once by the request alone (see `memory_walk`). With the words of the
-nodes shuffled the same walk must get nowhere: what it reaches, it reaches by what the nodes say.
+Turns are kept in a memory on disk, as an import keeps them, and compacted without a model. Then a reader that
+has no index walks the tree from the root, once led by the fact to recall and once by the request alone (see
+`memory_walk`). With the words of the nodes shuffled the same walk must get nowhere: what it reaches, it reaches
+by what the nodes say. Recall answers the requests from the same memory, by the same measure as `recall-memaware`.
 """
 
 from __future__ import annotations
 
 import random
 import re
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from tenure.evaluation.bench_files import Place, read_json
 from tenure.evaluation.memory_walk import Tree, looked_for, walk
-from tenure.evaluation.recall_memaware import BUDGETS, Session, read_sessions, run_recall_memaware
+from tenure.evaluation.recall_memaware import BUDGETS, Session, Shown, hit, read_sessions
+from tenure.learning.memory import Memory
 from tenure.memory_tree.caps import Caps
 from tenure.memory_tree.entries import Entry
-from tenure.memory_tree.nodes import Node, build_day, build_month, build_week, sessions_of
-from tenure.memory_tree.periods import Period, month_of, week_of, weeks_of
-from tenure.memory_tree.root import build_root
-from tenure.ports import Embedder
+from tenure.memory_tree.nodes import sessions_of
+from tenure.memory_tree.periods import Kind
+from tenure.ports import Store
 from tenure.ranking import estimate_tokens
+from tenure.stores.sqlite import open_sqlite
+from tenure.system import UlidSource
+
+KINDS: tuple[Kind, ...] = ("day", "week", "month")
+SCOPE = "local/memory-tree"
 
 NEAR, FAR = 10_000, 40_000
 """Tokens that a walk may read."""
@@ -50,70 +57,114 @@ def run_memory_tree(
     data: Path,
     questions: Path,
     *,
-    embedder: Embedder | None = None,
     seed: int = 0,
-    caps: Caps | None = None,
+    recall: bool = True,
+    redated: Callable[[Sequence[Session]], Sequence[Session]] | None = None,
     tell: Callable[[float, str], None] | None = None,
 ) -> dict[str, Any]:
-    """Build the tree of a folder of chats and walk it for each question.
+    """Keep a folder of chats in a memory, and for each question walk its tree and ask it.
 
     Args:
         data: a folder of day files, as for `recall-memaware`.
         questions: a JSON list with `question`, `should_recall` (the fact), `answer_session_ids`.
-        embedder: for the hits of recall; the walk is by words alone.
         seed: of the shuffled control.
-        caps: of the tree; the default ones if none.
+        recall: whether to ask the memory too; without, the walks alone are measured.
+        redated: gives some of the sessions, or other days to them; questions that are left without a session are not asked.
         tell: called now and then with the share done and what is done.
 
     Returns:
         `entries, build_seconds` (processor time), `root_tokens`; `reachable_by_fact` (share of
         questions of which any answer session was opened within 10,000 tokens of reading, led by the fact),
-        `reachable_by_fact_40k`, `reachable_by_question`, `reachable_shuffled` (by the fact, 10,000 tokens);
-        `hit_3k, hit_10k` of recall as in `recall-memaware`; `tokens_mean` (tokens that a walk by fact read until it
-        opened an answer session, or its 10,000).
+        `reachable_by_fact_40k`, `reachable_by_question` and `reachable_by_question_40k` (led by the request alone),
+        `reachable_shuffled` (by the fact, 10,000 tokens); `hit_3k, hit_10k` of `Memory.recall` as in `recall-memaware`;
+        `recall_ms` (median processor time for 3,000 tokens); `tokens_mean` (tokens that a walk by fact read until it
+        opened an answer session, or its 10,000); `halves` (the first two for every second question).
 
     Raises:
         UserError: folder or file are not of that form.
     """
-    caps = caps or Caps()
-    sessions, asked = read_sessions(data), _questions(questions)
+    sessions = read_sessions(data)
+    asked = _questions(questions)
+    if redated is not None:
+        sessions = list(redated(sessions))
+        left = {one.id for one in sessions}
+        asked = [one for one in asked if one.sessions & left]
+    with tempfile.TemporaryDirectory() as folder:
+        store = open_sqlite(f"sqlite:///{folder}/memory.db")
+        try:
+            return _measure(store, sessions, asked, random.Random(seed), recall, tell or (lambda _share, _said: None))
+        finally:
+            store.close()
+
+
+def _measure(
+    store: Store,
+    sessions: Sequence[Session],
+    asked: Sequence[_Asked],
+    dice: random.Random,
+    recall: bool,
+    tell: Callable[[float, str], None],
+) -> dict[str, Any]:
     entries = as_entries(sessions)
+    days = sorted({entry.day for entry in entries})
+    memory = Memory(store, SCOPE, clock=_DayAfter(days[-1]), ids=UlidSource())
+    tell(0.0, f"keeping {len(entries):,} entries")
+    memory.keep(entries)
     started = time.process_time()
-    tree, names = _build(entries, caps)
+    memory.compact(all=True)
     build_seconds = time.process_time() - started
-    of_id: dict[str, set[str]] = defaultdict(set)
-    for number, session in enumerate(sessions):
-        of_id[session.id] |= names.get(str(number), set())
-    shuffled = _shuffled(tree, random.Random(seed))
+    tree, numbers, turns = _read(store, memory, days)
+    names: dict[str, set[str]] = defaultdict(set)
+    for name, number in numbers.items():
+        names[sessions[number].id].add(name)
+    shuffled = _shuffled(tree, dice)
     reached: dict[str, list[float]] = defaultdict(list)
-    read: list[int] = []
+    spent: dict[str, list[float]] = defaultdict(list)
     for number, one in enumerate(asked, 1):
-        wanted = frozenset(name for session in one.sessions for name in of_id.get(session, ()))
-        fact = looked_for(one.fact, SPEAKER)
-        found = walk(tree, fact, FAR)
-        reached["reachable_by_fact"].append(found.reached(wanted, NEAR))
-        reached["reachable_by_fact_40k"].append(found.reached(wanted, FAR))
-        reached["reachable_by_question"].append(walk(tree, looked_for(one.question), NEAR).reached(wanted, NEAR))
-        reached["reachable_shuffled"].append(walk(shuffled, fact, NEAR).reached(wanted, NEAR))
-        read.append(next((tokens for name, tokens in found.opened if name in wanted and tokens <= NEAR), min(found.tokens, NEAR)))
-        if tell is not None and number % 20 == 0:
-            tell(0.5 * number / len(asked), f"{number:,} of {len(asked):,} walks")
-    hits = run_recall_memaware(
-        data, questions, embedder=embedder, seed=seed, tell=None if tell is None else lambda share, said: tell(0.5 + share / 2, said)
-    )
+        wanted = frozenset(name for session in one.sessions for name in names.get(session, ()))
+        by_fact, by_question = walk(tree, looked_for(one.fact, SPEAKER), FAR), walk(tree, looked_for(one.question), FAR)
+        reached["reachable_by_fact"].append(by_fact.reached(wanted, NEAR))
+        reached["reachable_by_fact_40k"].append(by_fact.reached(wanted, FAR))
+        reached["reachable_by_question"].append(by_question.reached(wanted, NEAR))
+        reached["reachable_by_question_40k"].append(by_question.reached(wanted, FAR))
+        reached["reachable_shuffled"].append(walk(shuffled, looked_for(one.fact, SPEAKER), NEAR).reached(wanted, NEAR))
+        spent["tokens"].append(next((tokens for name, tokens in by_fact.opened if name in wanted and tokens <= NEAR), NEAR))
+        for name, budget in BUDGETS.items() if recall else ():
+            began = time.process_time()
+            found = memory.recall(one.question, budget=budget).found
+            spent[f"recall_{name}"].append((time.process_time() - began) * 1_000)
+            shown = [Shown(numbers[piece.where], piece.text, piece.text in turns[piece.where]) for piece in found]
+            reached[f"hit_{name}"].append(hit(shown, {numbers[name] for name in wanted}))
+        if number % 20 == 0:
+            tell(number / len(asked), f"{number:,} of {len(asked):,} questions")
     return {
         "entries": len(entries),
         "build_seconds": round(build_seconds, 2),
         "root_tokens": estimate_tokens(tree.root),
         **{name: round(fmean(some), 4) for name, some in reached.items()},
-        **{f"hit_{name}": hits[f"hit_{name}"] for name in BUDGETS},
-        "tokens_mean": round(fmean(read)),
+        "tokens_mean": round(fmean(spent["tokens"])),
+        **({"recall_ms": round(median(spent["recall_3k"]), 1)} if recall else {}),
+        "halves": {
+            f"{name}_{half}": round(fmean(reached[name][start::2]), 4)
+            for name in ("reachable_by_fact", "reachable_by_fact_40k")
+            for start, half in enumerate(("odd", "even"))
+            if len(asked) > 1
+        },
         "questions": len(asked),
+        "sessions": len(sessions),
         "nodes": len(tree.nodes),
-        "root_cap": caps.root_tokens,
-        "embedder": hits["embedder"],
-        "note": hits["note"],
+        "root_cap": Caps().root_tokens,
     }
+
+
+class _DayAfter:
+    """A clock that stands at noon of the day after the last one of the chats: all of them are over."""
+
+    def __init__(self, day: str) -> None:
+        self._now = datetime.fromisoformat(f"{day}T12:00:00+00:00") + timedelta(days=1)
+
+    def now(self) -> datetime:
+        return self._now
 
 
 def as_entries(sessions: Sequence[Session]) -> list[Entry]:
@@ -140,30 +191,21 @@ def as_entries(sessions: Sequence[Session]) -> list[Entry]:
     return entries
 
 
-def _build(entries: Sequence[Entry], caps: Caps) -> tuple[Tree, Mapping[str, set[str]]]:
-    """The tree, and under which names a session can be opened, by session."""
-    by_day: dict[str, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        by_day[entry.day].append(entry)
-    today = (date.fromisoformat(max(by_day)) + timedelta(days=1)).isoformat()
-    days = {day: build_day(day, some, today=today, caps=caps) for day, some in sorted(by_day.items())}
-    of_week: dict[Period, list[Node]] = defaultdict(list)
-    for day, node in days.items():
-        of_week[week_of(day)].append(node)
-    weeks = {week: build_week(week, some, today=today, caps=caps) for week, some in of_week.items()}
-    months = [
-        build_month(month, [weeks[week] for week in weeks_of(month) if week in weeks], [*days.values()], today=today, caps=caps)
-        for month in sorted({month_of(day) for day in days})
-    ]
+def _read(store: Store, memory: Memory, days: Sequence[str]) -> tuple[Tree, dict[str, int], dict[str, frozenset[str]]]:
+    """The tree as it was kept; and by the names under which they can be opened the numbers of sessions, and what persons said in them."""
+    turns: dict[str, frozenset[str]] = {}
     costs: dict[str, int] = {}
-    names: dict[str, set[str]] = defaultdict(set)
-    for day, some in by_day.items():
-        for place, session in enumerate(sessions_of(some), 1):
-            # What a person said in it; the longest costs are cut to one turn by the walk.
-            costs[f"{day}#{place}"] = sum(estimate_tokens(f"{one.text}\n") for one in session if one.role == "user")
-            names[session[0].session].add(f"{day}#{place}")
-    nodes = {node.period.key: node.text for node in (*days.values(), *weeks.values(), *months)}
-    return Tree(root=build_root(months, today=today, caps=caps), nodes=nodes, session_tokens=costs), names
+    numbers: dict[str, int] = {}
+    with store.reading(SCOPE) as look:
+        for day in days:
+            for place, session in enumerate(sessions_of(look.entries(day=day)), 1):
+                name = f"{day}#{place}"
+                own = [one.text for one in session if one.role == "user"]
+                # What a person said in it; the longest costs are cut to one turn by the walk.
+                turns[name], costs[name] = frozenset(own), sum(estimate_tokens(f"{text}\n") for text in own)
+                numbers[name] = int(session[0].session)
+        nodes = {node.period.key: node.text for kind in KINDS for node in look.nodes(kind)}
+    return Tree(root=memory.root(), nodes=nodes, session_tokens=costs), numbers, turns
 
 
 def _shuffled(tree: Tree, dice: random.Random) -> Tree:

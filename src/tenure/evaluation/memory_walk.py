@@ -33,6 +33,7 @@ FEWEST_LINES = 40
 
 _PERIOD = re.compile(r"\b\d{4}-(?:W\d{2}|\d{2}-\d{2}|\d{2})\b")
 _SESSION = re.compile(r"#+ (#\d+)\b")
+_DAY = re.compile(r"#+ (\d{4}-\d{2}-\d{2}):")
 _HEADING = re.compile(r"#+ (\d{4}(?:-W?\d{2})?)\b")
 _NAMED = re.compile(r"- (#\d+|\d{4}-W\d{2}|\d{4}-\d{2}-\d{2}|\d{4}-\d{2}|\d{2}-\d{2}|\d{2}):(.*)")
 
@@ -90,12 +91,15 @@ def children(name: str, text: str) -> tuple[Named, ...]:
     is a day of that year, `#3` in a day is a session of it, with what stands under its heading where the day is a copy.
     """
     found: list[Named] = []
-    heading, session, below = name, "", list[str]()
+    heading, day, session, below = name, name, "", list[str]()
     for line in text.splitlines():
         if match := _SESSION.match(line):
             found += [Named(session, _stems(" ".join(below)))] if session else []
-            session, below = f"{name}{match[1]}", []
+            session, below = f"{day}{match[1]}", []
             continue
+        if match := _DAY.match(line):
+            # A short week or month is a copy of its days.
+            day = match[1]
         if session:
             below.append(line)
         elif match := _HEADING.match(line):

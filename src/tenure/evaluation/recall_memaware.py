@@ -66,8 +66,8 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
-    """A piece of a session in a context; `whole` if it is one whole user turn."""
+class Shown:
+    """A piece of a session in a context, the session by its number; `whole` if it is one whole user turn."""
 
     session: int
     text: str
@@ -122,11 +122,11 @@ def run_recall_memaware(
         notes[note] = None
         figures: dict[str, float] = {}
         for name, budget in BUDGETS.items():
-            recalled = [_Shown(int(said.talk), said.text, said.whole) for said in choose_remembered(found, budget)]
-            figures[f"hit_{name}"] = _hit(recalled, wanted)
+            recalled = [Shown(int(said.talk), said.text, said.whole) for said in choose_remembered(found, budget)]
+            figures[f"hit_{name}"] = hit(recalled, wanted)
             figures[f"string_{name}"] = _says(recalled, one.answer)
             figures[f"answered_{name}"] = _says([said for said in recalled if said.session in wanted], one.answer)
-            figures[f"random_{name}"] = _hit(_drawn(sessions, budget, dice), wanted)
+            figures[f"random_{name}"] = hit(_drawn(sessions, budget, dice), wanted)
         tallies[one.difficulty].append(figures)
         if tell is not None:
             tell(number / len(asked), f"{number:,} of {len(asked):,} questions")
@@ -209,17 +209,17 @@ def _text(place: Place) -> str:
     return str(place.value) if isinstance(place.value, bool | list) or place.value is None else place.text()
 
 
-def _drawn(sessions: Sequence[Session], budget: int, dice: random.Random) -> list[_Shown]:
+def _drawn(sessions: Sequence[Session], budget: int, dice: random.Random) -> list[Shown]:
     """User turns at random, as many as fit, for control."""
     turns = [(number, turn) for number, session in enumerate(sessions) for turn in session.user]
     # More than any budget holds; shuffling all of them for each question would take longer than the search.
     turns = dice.sample(turns, min(len(turns), budget // 8))
-    left, shown = budget, list[_Shown]()
+    left, shown = budget, list[Shown]()
     for number, turn in turns:
         cost = _cost(shown_line(sessions[number].day, turn))  # without headings, in favour of the control
         if cost <= left:
             left -= cost
-            shown.append(_Shown(number, turn, True))
+            shown.append(Shown(number, turn, True))
     return shown
 
 
@@ -233,14 +233,15 @@ def _spelled(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
-def _hit(shown: Sequence[_Shown], wanted: set[int]) -> float:
+def hit(shown: Sequence[Shown], wanted: set[int]) -> float:
+    """1 if any of some sessions is shown, with `LEAST_TOKENS` or one whole user turn of it; else 0."""
     tokens: dict[int, int] = defaultdict(int)
     for said in shown:
         tokens[said.session] += _cost(said.text)
     return float(any(said.session in wanted and (said.whole or tokens[said.session] >= LEAST_TOKENS) for said in shown))
 
 
-def _says(shown: Sequence[_Shown], answer: str) -> float:
+def _says(shown: Sequence[Shown], answer: str) -> float:
     wanted = _spelled(answer)
     return float(bool(wanted.strip()) and any(wanted in _spelled(said.text) for said in shown))
 

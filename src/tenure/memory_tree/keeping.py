@@ -18,10 +18,6 @@ class MemoryReading(Protocol):
         """Raw entries of a day, or of all days, in order; with a limit only the newest."""
         ...
 
-    def entries_holding(self, words: Sequence[str], *, limit: int) -> Sequence[Entry]:
-        """Entries that hold any of some words or another with its stem, the likeliest first; nothing in them is query syntax."""
-        ...
-
     def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, Sequence[Entry]]:
         """The sessions of some names on a day by their place in it, from 1, each in order. Entries without a session are of ''."""
         ...

@@ -69,10 +69,6 @@ class Dialect(Protocol):
         """Make new entries of the memory searchable: row and text of each."""
         ...
 
-    def find_entries(self, connection: Connection, wall: int, words: Sequence[str], limit: int) -> Sequence[int]:
-        """Rows of entries inside the wall that hold any of some words, the likeliest first."""
-        ...
-
     def remove_entries(self, connection: Connection, rows: Sequence[int]) -> None:
         """Take entries of the memory out of the index."""
         ...

@@ -110,18 +110,23 @@ class _Look:
 
     def holding(self, words: Sequence[str], marks: Sequence[str]) -> Sequence[Said]:
         """Entries that hold the rarest of some words, as many of those as a database weighs in good time; else the newest with any."""
-        exact = [" ".join(search_words(shown(mark))) for mark in marks]
+        exact = list(filter(None, (" ".join(search_words(shown(mark))) for mark in marks)))
         rare, weighed = list[str](), 0
         for word in sorted((one for one in words if 0 < self.held_by(one) <= COMMON), key=lambda one: (self.held_by(one), one)):
             if rare and weighed + self.held_by(word) > WEIGHED:
                 break
             rare.append(word)
             weighed += self.held_by(word)
-        asked = (*exact, *(rare or words))
-        if asked not in self._found:
-            newest = not rare and not exact
-            self._found[asked] = self._log.holding(asked, limit=READ, newest=newest, texts=self._texts) if asked else ()
-        return self._found[asked]
+        asked = (*exact, *rare)
+        found = self._read(asked, newest=False)
+        return found or self._read(tuple(words), newest=True)
+
+    def _read(self, phrases: tuple[str, ...], *, newest: bool) -> Sequence[Said]:
+        if not phrases:
+            return ()
+        if phrases not in self._found:
+            self._found[phrases] = self._log.holding(phrases, limit=READ, newest=newest, texts=self._texts)
+        return self._found[phrases]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

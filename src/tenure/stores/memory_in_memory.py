@@ -13,7 +13,7 @@ from tenure.memory_tree.periods import Kind, Period, touched
 from tenure.memory_tree.topics import Topic
 from tenure.ports import Found
 from tenure.stores.log_search import ListedLog, Said, find_in_log, session_name
-from tenure.terms import indexed_words, search_words, stem
+from tenure.terms import indexed_words
 
 MOST_NAMED = 3
 """Days that are named where nodes have no entries."""
@@ -49,16 +49,6 @@ class MemoryInMemory:
         """Raw entries of a day, or of all days, in order; with a limit only the newest."""
         found = sorted((one for one in self._memory.entries.values() if not day or one.day == day), key=lambda one: one.order)
         return found if limit is None else found[len(found) - min(limit, len(found)) :]
-
-    def entries_holding(self, words: Sequence[str], *, limit: int) -> Sequence[Entry]:
-        """Entries that hold any of some words, the likeliest first."""
-        wanted = {stem(part) for word in words for part in search_words(word)}
-        counted: list[tuple[int, Entry]] = []
-        for one in self._memory.entries.values():
-            held = wanted.intersection(map(stem, indexed_words(one.text)))
-            if held:
-                counted.append((len(held), one))
-        return [one for _, one in sorted(counted, key=lambda pair: (-pair[0], pair[1].order))][:limit]
 
     def find_in_log(self, text: str, *, limit: int) -> tuple[Found, Found]:
         """The sessions that answer a text, and the entries that do."""

@@ -43,12 +43,6 @@ class SqlMemory:
         newest = wanted.order_by(_E.c.at.desc(), _E.c.id.desc()).limit(limit)
         return [entry_of(body) for body in self._connection.execute(newest).scalars()][::-1]
 
-    def entries_holding(self, words: Sequence[str], *, limit: int) -> Sequence[Entry]:
-        """Entries that hold any of some words, the likeliest first."""
-        wall = self._wall_number()
-        found = self._dialect.find_entries(self._connection, wall, words, limit) if wall is not None else []
-        return self._numbered(found)
-
     def find_in_log(self, text: str, *, limit: int) -> tuple[Found, Found]:
         """The sessions that answer a text, and the entries that do."""
         log = self._log()

@@ -74,10 +74,6 @@ class SqliteDialect:
         """Make new entries of the memory searchable."""
         sqlite_words.put_entries(connection, wall, new)
 
-    def find_entries(self, connection: Connection, wall: int, words: Sequence[str], limit: int) -> Sequence[int]:
-        """Rows of entries that hold any of some words, the likeliest first."""
-        return sqlite_words.holding_entries(connection, wall, words, limit)
-
     def log(self, connection: Connection, wall: int, scope: tuple[str, str]) -> SqliteLog:
         """The raw log of a scope, for search."""
         return SqliteLog(connection, wall, scope)

@@ -54,18 +54,6 @@ def put_entries(connection: Connection, wall: int, new: Sequence[tuple[int, str]
     change(connection, _ENTRY, [{"row": row, "wall": f"wall{wall}", "said": " ".join(indexed_words(said))} for row, said in new])
 
 
-def holding_entries(connection: Connection, wall: int, words: Sequence[str], limit: int) -> list[int]:
-    """Rows of entries that hold any of some words, the likeliest by FTS5's own measure first."""
-    any_of = " OR ".join(dict.fromkeys(_quoted(part) for word in words for part in search_words(word)))
-    if not any_of:
-        return []
-    match = f"(said : ({any_of})) AND (wall : wall{wall})"
-    found = connection.exec_driver_sql(
-        "SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY bm25(memory_words, 0.0, 1.0), rowid LIMIT ?", (match, limit)
-    ).scalars()
-    return [int(row) for row in found]
-
-
 _NO_ENTRY = text("DELETE FROM memory_words WHERE rowid = :row")
 
 
