@@ -304,3 +304,38 @@ def test_an_installation_that_moved_is_written_anew_in_place_of_the_old_one(tmp_
         assert all("/new/über 🚀/tenure" in said and "/opt/" not in said for said in written.values())
         assert all(step.exact for step in disconnect(moved, journal))
     assert {name: raw for name, raw in contents(root).items() if raw is not None} == {".mcp.json": text.encode()}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "edit"),
+    [
+        ('{"a": [1, 2,],}', ("2, 3,", "2,")),
+        ('{\n\t"hooks": {\n\t\t"SessionStart": [] // none\n\t},\n\t"model": "opus"\n}\n', ("sonnet", "opus")),
+        ('// mine\r\n{\r\n  "permissions": {"allow": []}\r\n}', ('["Bash(ls)"]', "[]")),
+    ],
+)
+def test_what_a_person_edited_elsewhere_since_stays_byte_for_byte(theirs: str, edit: tuple[str, str], tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    file = root / ".claude" / "settings.local.json"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(theirs.encode())
+    connect(wanted("claude-code", root), journal)
+    new, old = edit
+    head, found, tail = file.read_bytes().decode().rpartition(old)
+    assert found
+    file.write_bytes(f"{head}{new}{tail}".encode())
+    disconnect(wanted("claude-code", root), journal)
+    head, _, tail = theirs.rpartition(old)
+    assert file.read_bytes().decode() == f"{head}{new}{tail}"
+
+
+def test_a_line_like_our_table_in_a_string_is_no_table(tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    file = root / ".codex" / "config.toml"
+    file.parent.mkdir(parents=True)
+    text = 'notes = """\n[mcp_servers.tenure]\ncommand = \'old\'\n"""\n'
+    file.write_text(text)
+    connect(wanted("codex", root), journal)
+    file.write_text(file.read_text() + '\n[mcp_servers.tenure.env]\nA = "1"\n\n[later]\nx = 1\n')
+    disconnect(wanted("codex", root), journal)
+    assert file.read_text() == text + "\n[later]\nx = 1\n"

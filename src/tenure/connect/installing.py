@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tenure.connect.journal import Connection, Journal, WrittenFile, digest_of
-from tenure.connect.settings_text import BrokenSettings, Insertion, put_in, read_json, take_out, without_entries
+from tenure.connect.settings_text import BrokenSettings, Insertion, cut_out, put_in, read_json, take_out, without_entries
 from tenure.connect.toml_text import has_table, put_table, without_table
 from tenure.connect.wanted import Wanted, WantedFile, is_hook_command
 from tenure.errors import UserError
@@ -256,12 +256,25 @@ def _without(file: WantedFile, record: WrittenFile | None, before: bytes | None)
         # A list of matcher groups inside one of ours goes with it.
         return record is None or names in made_by_us or (names[-1:] == ("hooks",) and isinstance(path[-2] if len(path) > 1 else "", int))
 
+    # Where ours still stand as they were put in, all else stays byte for byte: if that leaves what taking them out by form leaves.
+    cut: str | None = text
+    for made in reversed(record.made if record is not None else ()):
+        cut = cut_out(cut, made) if cut is not None else None
     text = without_entries(text, is_ours, name=name, emptied=emptied)
+    if record is not None and cut is not None and _values_of(cut, name) == read_json(text, name).plain():
+        text = cut
     if record is not None and record.created:
         left = read_json(text, name).plain()
         if isinstance(left, dict) and set(left) <= {"version"} and not text.strip("\ufeff \t\r\n{}").replace('"version": 1', "").strip():
             return None
     return text
+
+
+def _values_of(text: str, name: str) -> Any:
+    try:
+        return read_json(text, name).plain()
+    except BrokenSettings:
+        return None
 
 
 def _text(raw: bytes, name: str) -> str:
