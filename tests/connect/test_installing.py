@@ -339,3 +339,27 @@ def test_a_line_like_our_table_in_a_string_is_no_table(tmp_path: Path) -> None:
     file.write_text(file.read_text() + '\n[mcp_servers.tenure.env]\nA = "1"\n\n[later]\nx = 1\n')
     disconnect(wanted("codex", root), journal)
     assert file.read_text() == text + "\n[later]\nx = 1\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the account's home is found otherwise")
+def test_a_home_that_is_not_known_is_said_and_no_folder_of_that_name_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pwd
+
+    from tenure.connect.hosts import wanted_for
+    from tenure.connect.journal import journal_path
+    from tenure.errors import SettingError
+    from tenure.project import find_database
+
+    def nobody(number: int) -> None:
+        raise KeyError(number)
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.delenv("HOME")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="Set HOME, or connect a project"):
+        wanted_for("claude-code", tmp_path, user=True)
+    with pytest.raises(UserError, match="Set HOME or XDG_DATA_HOME"):
+        journal_path()
+    with pytest.raises(SettingError, match="Set HOME or XDG_DATA_HOME"):
+        find_database(folder=tmp_path, environment={})
+    assert contents(tmp_path) == {}

@@ -124,6 +124,9 @@ def _runs(held: Mapping[str, Any], notes: Sequence[Mapping[str, Any]], scope: st
     if held.get("transcript") and transcript.is_file():
         # By content: a path that the host names can hold anything.
         yield from read_runs(transcript, scope=scope, report=report)
+        # Claude Code keeps what its sub-agents did beside the session's log.
+        for path in sorted((transcript.with_suffix("") / "subagents").glob("*.jsonl")):
+            yield from read_runs(path, scope=scope, report=report)
         if report.runs:
             return
     if held["host"] in WITHOUT_LOG:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from tenure.connect.locking import alone
 from tenure.connect.settings_text import Insertion
 from tenure.errors import UserError
+from tenure.project import user_data_folder
 
 Form = Literal["json", "toml", "whole"]
 _FORM = 1
@@ -65,10 +66,12 @@ def digest_of(raw: bytes) -> str:
 
 
 def journal_path() -> Path:
-    """Where the record lies."""
-    import platformdirs
+    """Where the record lies.
 
-    return Path(platformdirs.user_data_dir("tenure", appauthor=False)) / "connections.json"
+    Raises:
+        SettingError: the home folder is not known.
+    """
+    return user_data_folder() / "connections.json"
 
 
 class Journal:
