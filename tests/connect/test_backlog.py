@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tenure import Tenure
 from tenure.connect.backlog import run_of_notes, work_off
 from tenure.connect.spool import QUIET_S, Spool
 from tenure.traces.echo import CLOSE, OPEN
@@ -31,6 +32,20 @@ def test_a_session_that_ended_is_learned_without_anybody_waiting(machine: Machin
     assert ["stg accepted" in one["text"] for one in lessons(machine)] == [True]
     assert (machine.project / ".tenure" / ".gitignore").read_text() == "*\n"
     assert "1 lessons added" in (machine.spool / "log").read_text()
+
+
+def test_what_the_sub_agents_of_a_session_did_is_learned_with_it(machine: Machine) -> None:
+    log = machine.session("s")
+    below = log.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    below.parent.mkdir(parents=True)
+    records = [{**json.loads(line), "isSidechain": True, "agentId": "a1"} for line in log.read_text().splitlines()]
+    text = "".join(json.dumps({**record, "uuid": f"a1-{at}"}) + "\n" for at, record in enumerate(records))
+    below.write_text(text.replace("deploy", "publish"))
+    Spool(machine.database).waits("claude-code", "s", {"scope": "local/p", "transcript": str(log)}, now=True)
+    assert work_off(machine.database) == 1
+    with Tenure.open(f"sqlite:///{machine.database}", scope="local/p") as book, book.store.reading("local/p") as reading:
+        assert sorted(reading.run_ids()) == ["claude-code:s", "claude-code:s:agent:a1"]
+        assert sorted(lesson.text.split("`")[1] for lesson in reading.lessons()) == ["deploy", "publish"]
 
 
 def test_two_sessions_at_once_are_both_learned_by_one_process_at_a_time(machine: Machine) -> None:

@@ -13,12 +13,13 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenure.connect.hook import OFF, WITHOUT_LOG
+from tenure.connect.locking import alone
 from tenure.connect.spool import KEPT_DAYS, MOST_ATTEMPTS, Spool, read_lines
 from tenure.errors import TenureError
 
@@ -58,8 +59,8 @@ def work_off(database: Path, *, longest_s: float = LONGEST_S) -> int:
     """
     spool, began, done = Spool(database), time.monotonic(), 0
     while _due(spool) and time.monotonic() - began < longest_s:
-        with _alone(spool.folder) as alone:
-            if not alone:
+        with alone(spool.folder / "lock") as first:
+            if not first:
                 return done
             scopes: set[str] = set()
             for path, held in _due(spool):
@@ -77,25 +78,6 @@ def work_off(database: Path, *, longest_s: float = LONGEST_S) -> int:
 
 def _due(spool: Spool) -> list[tuple[Path, dict[str, Any]]]:
     return [(path, held) for path, held in spool.sessions() if float(held.get("due", 0)) <= time.time()]
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[bool]:
-    """Whether this is the one process at work here. The system lets the lock go with the process, however that ends."""
-    with (folder / "lock").open("a+b") as stream:
-        try:
-            if os.name == "nt":
-                import msvcrt
-
-                msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-            else:
-                import fcntl
-
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-            return
-        yield True
 
 
 def _learn_session(spool: Spool, path: Path, held: Mapping[str, Any]) -> bool:
@@ -142,6 +124,9 @@ def _runs(held: Mapping[str, Any], notes: Sequence[Mapping[str, Any]], scope: st
     if held.get("transcript") and transcript.is_file():
         # By content: a path that the host names can hold anything.
         yield from read_runs(transcript, scope=scope, report=report)
+        # Claude Code keeps what its sub-agents did beside the session's log.
+        for path in sorted((transcript.with_suffix("") / "subagents").glob("*.jsonl")):
+            yield from read_runs(path, scope=scope, report=report)
         if report.runs:
             return
     if held["host"] in WITHOUT_LOG:

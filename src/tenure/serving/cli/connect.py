@@ -26,6 +26,7 @@ SAID = {
     "created": "new",
     "changed": "ours added",
     "unchanged": "as it should be",
+    "theirs": "has an entry 'tenure' of somebody else's, left there",
     "removed": "ours taken out",
     "absent": "nothing of ours",
     "kept": "edited by hand, left there",
