@@ -181,7 +181,7 @@ def test_twenty_calls_at_once_by_the_sdks_client(tenure_command: list[str], tmp_
 def test_a_server_that_only_looks_makes_no_database(start: Start, tmp_path: Path) -> None:
     child = start("--read-only")
     child.greet()
-    assert [one["name"] for one in child.ask(1, "tools/list")["result"]["tools"]] == ["context"]
+    assert [one["name"] for one in child.ask(1, "tools/list")["result"]["tools"]] == ["context", "recall"]
     assert not child.call(2, "context", task="find the orders")["isError"]
     child.child.stdin.close()  # type: ignore[union-attr]
     assert child.child.wait(20) == 0
