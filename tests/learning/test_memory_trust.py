@@ -67,6 +67,7 @@ def test_names_that_lose_a_secret_stay_apart_and_others_stay_as_they_are() -> No
 @pytest.mark.parametrize("other", ["globex/desk", "acme", "acme/desk2", "acme/desk/below", "acme2/desk", "acme/Desk"])
 def test_a_memory_never_shows_in_another_scope(book: Tenure, other: str) -> None:
     theirs = book.in_scope(other)
+    other = theirs.scope
     empty = everything_but_clock(theirs)
     book.memory.keep([entry(1, "the zebra signs invoices", topic="zebras", session="s", event="e")])
     book.memory.log("zebras are striped", type="feedback", topic="zebras")

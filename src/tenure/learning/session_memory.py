@@ -55,6 +55,7 @@ def turns_of(run: Run, *, zone: tzinfo, at: datetime, own_words: Callable[[str],
     title = " ".join(own_words(run.task.text).split())
     topic = title if len(title) <= TITLE else f"{title[: TITLE - 1].rstrip()}…"
     moment = _moment(run.started) or at
+    whose = sha256(run.id.encode("utf-8", "surrogatepass")).hexdigest()[:20]
     for place, step in enumerate(run.steps):
         moment = _moment(step.at) or moment
         if step.kind != "message" or step.role not in SPEAKERS:
@@ -62,16 +63,15 @@ def turns_of(run: Run, *, zone: tzinfo, at: datetime, own_words: Callable[[str],
         text = own_words(step.content).strip()
         if not text:
             continue
-        event = event_in(run.id, str(place))
         yield Entry(
-            id=f"event:{sha256(event.encode('utf-8', 'surrogatepass')).hexdigest()[:26]}",
+            id=f"turn:{whose}:{place:07d}",  # turns of one moment are in the order of their ids
             at=stamp(moment),
             day=day_of(moment, zone),
             text=text,
             topic=topic,
             session=run.id,
             role=step.role,
-            event=event,
+            event=event_in(run.id, str(place)),
             origin=(step.origin or run.origin).name,
         )
 
