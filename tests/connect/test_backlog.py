@@ -222,3 +222,52 @@ def test_switched_off_meanwhile_nothing_is_read(machine: Machine) -> None:
     subprocess.run([sys.executable, "-m", "tenure.connect.backlog", str(machine.database)], env=machine.environment, check=True)
     assert lessons(machine) == []
     assert "switched off" in (spool.folder / "log").read_text()
+
+
+def entries(machine: Machine) -> list[tuple[str, str]]:
+    """What the memory of the project holds of sessions, with who said it."""
+    scope = json.loads(machine.tenure("status", "--json"))["scope"]
+    with Tenure.open(f"sqlite:///{machine.database}", scope=scope) as book, book.store.reading(scope) as look:
+        assert look.stale_periods() == []
+        return [(one.role, one.text) for one in look.entries()]
+
+
+def flushed(machine: Machine) -> None:
+    """Wait until what was said was written to memory and nobody is at work."""
+    until = time.monotonic() + 120
+    while any('"flush"' in path.read_text() for path in machine.spool.glob("*.json")):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_before_the_host_compacts_what_was_said_is_in_memory_and_later_rounds_only_add(machine: Machine) -> None:
+    path = machine.session("s", extra=f" {OPEN}>the old lesson{CLOSE} with key AKIAABCDEFGHIJKLMNOP")
+    for _ in range(2):
+        machine.hook("claude-code", "pre-compact", machine.event("s", trigger="auto"))
+        flushed(machine)
+    (waiting,) = machine.spool.glob("*.json")
+    assert json.loads(waiting.read_text())["due"] - time.time() > QUIET_S - 120  # the session itself is learned once it is quiet
+    said = [("user", "Deploy the billing service to staging  with key [redacted:aws-key]"), ("assistant", "Deployed.")]
+    assert entries(machine) == said
+    assert json.loads(machine.tenure("status", "--json"))["counts"]["runs"] == 0
+    more = {"role": "user", "content": "And the ledger service too"}
+    record = {"type": "user", "uuid": "s-9", "sessionId": "s", "cwd": str(machine.project), "timestamp": "2026-11-30T05:00:00.000Z"}
+    path.write_text(path.read_text() + json.dumps({**record, "message": more}) + "\n")
+    machine.hook("claude-code", "session-end", machine.event("s"))
+    machine.learned()
+    assert entries(machine) == [*said, ("user", "And the ledger service too")]
+    assert json.loads(machine.tenure("status", "--json"))["counts"]["runs"] == 1
+    assert "ledger service" in machine.tenure("memory", "recall", "ledger service")
+    machine.tenure("forget", "--run", "claude-code:s", "--yes")
+    machine.hook("claude-code", "session-end", machine.event("s"))
+    machine.learned()
+    assert entries(machine) == []
+
+
+def test_where_learning_is_switched_off_nothing_is_written_to_memory(machine: Machine) -> None:
+    machine.session("s")
+    machine.tenure("config", "set", "hooks.learn", "off")
+    machine.hook("claude-code", "pre-compact", machine.event("s", trigger="manual"))
+    machine.hook("claude-code", "session-end", machine.event("s"))
+    assert not machine.spool.exists()
+    assert entries(machine) == []

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenure.connect.hook import OFF, WITHOUT_LOG
 from tenure.connect.locking import alone
-from tenure.connect.spool import KEPT_DAYS, MOST_ATTEMPTS, Spool, read_lines
+from tenure.connect.spool import KEPT_DAYS, MOST_ATTEMPTS, QUIET_S, Spool, read_lines
 from tenure.errors import TenureError
 
 if TYPE_CHECKING:
@@ -89,6 +89,12 @@ def _learn_session(spool: Spool, path: Path, held: Mapping[str, Any]) -> bool:
         _put_off(spool, path, held, exc)
         return False
     _log(spool, f"{held.get('host')} session {held.get('session')}: {said}")
+    if held.get("flush"):
+        # Only its memory was written; it goes on, and is learned once it is quiet. A hook may have said more of it meanwhile.
+        if _read(path) == held:
+            kept = {name: value for name, value in held.items() if name != "flush"}
+            _replace(path, {**kept, "due": float(held["at"]) + QUIET_S})
+        return True
     if _read(path) == held:  # else the session went on meanwhile, and waits anew
         path.unlink(missing_ok=True)
     path.with_suffix(".taken.jsonl").unlink(missing_ok=True)
@@ -103,18 +109,37 @@ def _learn(database: Path, held: Mapping[str, Any], notes: Sequence[Mapping[str,
         settings = book.settings()
         if not (settings.on("learn.enabled") and settings.on("hooks.learn")):
             return "learning is switched off; nothing was read"
-        report = ReadReport()
-        summary = book.learn_many(_with_exposures(run, held, notes) for run in _runs(held, notes, book.scope, report))
-        flush(book, notes)
+        report, remembered = ReadReport(), 0
+        if held.get("flush"):
+            remembered = sum(flush(book, run) for run in _runs(held, notes, book.scope, report))
+            return f"{remembered} entries written to memory before the host compacts"
+
+        def each() -> Iterator[Run]:
+            nonlocal remembered
+            for run in _runs(held, notes, book.scope, report):
+                yield _with_exposures(run, held, notes)
+                remembered += flush(book, run)
+
+        summary = book.learn_many(each())
         lost = f", {report.count} places could not be read: {report.unreadable[0]}" if report.count else ""
-        return f"{summary.runs} runs, {summary.added} lessons added, {summary.merged} merged, {summary.held} held{lost}"
+        learned = f"{summary.runs} runs, {summary.added} lessons added, {summary.merged} merged, {summary.held} held"
+        return f"{learned}, {remembered} entries in memory{lost}"
 
 
-def flush(book: Tenure, notes: Sequence[Mapping[str, Any]]) -> None:
-    """What the long-term memory is to keep of a session before its host compacted it; `flush` notes say that one is due.
+def flush(book: Tenure, run: Run) -> int:
+    """Write what was said in a session so far to the long-term memory, and bring its tree up to date; how many entries that added.
 
-    There is no long-term memory yet. A session is learned from its whole log, so that nothing is lost by then.
+    What sub-agents were told is the agent's own business and is left out.
     """
+    from tenure.learning.session_memory import remember_session
+    from tenure.traces.echo import without_injected
+
+    if run.task.kind == "sub-agent":
+        return 0
+    added = remember_session(book.memory, book.store, run, at=book.clock.now(), own_words=without_injected)
+    if added:
+        book.memory.compact()
+    return added
 
 
 def _runs(held: Mapping[str, Any], notes: Sequence[Mapping[str, Any]], scope: str, report: ReadReport) -> Iterator[Run]:
@@ -246,9 +271,13 @@ def _put_off(spool: Spool, path: Path, held: Mapping[str, Any], exc: Exception) 
         os.replace(path, path.with_suffix(".failed"))
         return
     if _read(path) == held:
-        new = path.with_name(f".{path.name}.{os.getpid()}")
-        new.write_text(json.dumps({**held, "attempts": tries, "due": time.time() + PAUSE_S * 2**tries}), encoding="utf-8")
-        os.replace(new, path)
+        _replace(path, {**held, "attempts": tries, "due": time.time() + PAUSE_S * 2**tries})
+
+
+def _replace(path: Path, held: Mapping[str, Any]) -> None:
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new.write_text(json.dumps(held), encoding="utf-8")
+    os.replace(new, path)
 
 
 def _remove_old(spool: Spool) -> None:
