@@ -117,9 +117,8 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
         """What is wrong with the long-term memory of the scope, a sentence each; empty if it is sound."""
         from tenure.learning.memory_check import check_memory
         from tenure.stores.in_memory import InMemoryStore
-        from tenure.stores.search_in_memory import InMemorySearch
 
-        return check_memory(self.store, self.scope, clock=self.clock, ids=self.ids, fresh=InMemoryStore, search=InMemorySearch)
+        return check_memory(self.store, self.scope, clock=self.clock, ids=self.ids, fresh=InMemoryStore)
 
     def _compact_memory(self, scope: str) -> None:
         self.in_scope(scope).memory.compact()

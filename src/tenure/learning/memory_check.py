@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from tenure.learning.memory import Memory
 from tenure.memory_tree.nodes import Node
 from tenure.memory_tree.periods import Period, weeks_of
-from tenure.passages import Search
 from tenure.ports import Clock, IdSource, Reading, Store
 
 MONTHS = 3
@@ -18,7 +17,7 @@ NAMED = 3
 
 
 def check_memory(
-    store: Store, scope: str, *, clock: Clock, ids: IdSource, fresh: Callable[[], Store], search: Callable[[], Search], months: int = MONTHS
+    store: Store, scope: str, *, clock: Clock, ids: IdSource, fresh: Callable[[], Store], months: int = MONTHS
 ) -> tuple[str, ...]:
     """What is wrong with a memory, a sentence each; empty if it is sound. Nothing is changed.
 
@@ -27,7 +26,7 @@ def check_memory(
 
     Args:
         store, scope: whose memory it is.
-        clock, ids, search: of the engine.
+        clock, ids: of the engine.
         fresh: makes an empty store.
         months: how many are built again, at most.
     """
@@ -49,7 +48,7 @@ def check_memory(
             work.keep_entries(entries)
             for name, value in named.items():
                 work.set(name, value)
-        Memory(trial, scope, clock=clock, ids=ids, search=search).compact(all=True)
+        Memory(trial, scope, clock=clock, ids=ids).compact(all=True)
         with trial.reading(scope) as look:
             built = _nodes(look, compared)
     finally:
