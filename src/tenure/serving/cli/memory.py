@@ -132,7 +132,7 @@ def show(
         ),
     ],
 ) -> int:
-    """Print a node of the tree, the raw entries of a session, or a text of knowledge or a plan."""
+    """Print a node of the tree, a raw session, or a named text."""
     with request.reading() as book:
         layer, slash, name = where.partition("/")
         if slash and layer in ("knowledge", "plan"):
