@@ -94,7 +94,7 @@ SUBJECTS = (
 FILLER = "market street window paper garden river morning letter kitchen bottle window ticket summer carpet button silver".split()
 
 
-def _chats(folder: Path, days: int = 24, each: int = 6) -> tuple[Path, Path]:
+def _chats(folder: Path, days: int = 16, each: int = 5) -> tuple[Path, Path]:
     """Day files of chats, each about one thing with a name of its own; and questions that name it."""
     dice = random.Random(3)
     sessions = folder / "sessions"
@@ -118,7 +118,7 @@ def _chats(folder: Path, days: int = 24, each: int = 6) -> tuple[Path, Path]:
                         "answer_session_ids": [f"answer_{day}_{n}"],
                     }
                 )
-        (sessions / f"2026-{1 + day // 12:02}-{1 + day % 12:02}.md").write_text("\n\n".join(parts), encoding="utf-8")
+        (sessions / f"2026-{1 + day // 8:02}-{1 + day % 8:02}.md").write_text("\n\n".join(parts), encoding="utf-8")
     questions = folder / "questions.json"
     questions.write_text(json.dumps(asked), encoding="utf-8")
     return sessions, questions
@@ -126,7 +126,7 @@ def _chats(folder: Path, days: int = 24, each: int = 6) -> tuple[Path, Path]:
 
 def test_the_bench_reaches_what_the_tree_names_and_next_to_nothing_when_it_is_shuffled(tmp_path: Path) -> None:
     found = run_memory_tree(*_chats(tmp_path))
-    assert found["entries"] == 24 * 6 * 4
+    assert found["entries"] == 16 * 5 * 4
     assert found["root_tokens"] <= found["root_cap"]
     assert found["reachable_by_fact"] >= 0.9
     assert found["reachable_by_fact_40k"] >= found["reachable_by_fact"]
@@ -134,7 +134,7 @@ def test_the_bench_reaches_what_the_tree_names_and_next_to_nothing_when_it_is_sh
     assert found["reachable_shuffled"] <= 0.5 * found["reachable_by_fact"]
     assert found["hit_3k"] == found["hit_10k"] == 1.0
     assert 0 < found["tokens_mean"] <= 10_000
-    assert found["questions"] == 24
+    assert found["questions"] == 16
     assert set(found["halves"]) == {f"{name}_{half}" for name in ("reachable_by_fact", "reachable_by_fact_40k") for half in ("odd", "even")}
 
 
@@ -154,8 +154,8 @@ def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_bench_of_size_gives_all_its_figures_at_a_small_one() -> None:
-    found = run_memory_scale(3_650)
-    assert found["entries"] == 3_650
-    assert found["nodes"] > 3_650
+    found = run_memory_scale(400, days=200)
+    assert found["entries"] == 400
+    assert found["nodes"] > 200
     for name in ("append_ms_month", "append_ms_decade", "append_growth", "recall_ms_month", "recall_ms_decade", "rebuild_s", "peak_mb"):
         assert found[name] > 0, name

@@ -93,8 +93,8 @@ def test_sessions_of_a_day_come_by_their_place_each_in_order(store: Store) -> No
     with store.writing(scope) as work:
         work.keep_entries(made[::-1])
     with store.reading(scope) as look:
-        assert look.sessions_on("2026-03-15", ["b", "", "unknown"]) == {1: [made[0], made[2]], 3: [made[3]]}
-        assert look.sessions_on("2026-03-15", ["a"]) == {2: [made[1]]}
+        assert look.sessions_on("2026-03-15", ["b", "", "unknown"]) == {1: (made[0], made[2]), 3: (made[3],)}
+        assert look.sessions_on("2026-03-15", ["a"]) == {2: (made[1],)}
         assert look.sessions_on("2026-03-18", ["a"]) == {}
 
 
@@ -110,7 +110,7 @@ def test_a_word_of_every_entry_finds_the_newest(store: Store, monkeypatch: pytes
 
 def test_the_topics_of_all_months_are_those_of_their_nodes(store: Store) -> None:
     scope = fresh_scope()
-    made = [entry(n, NOON + timedelta(days=20 * n), "violin strings", topic="music") for n in range(3)]
+    made = [entry(n, NOON + timedelta(days=30 * n), "violin strings", topic="music") for n in range(3)]
     nodes, _ = build(made)
     with store.writing(scope) as work:
         work.keep_entries(made)

@@ -45,12 +45,18 @@ class _Stopped:
 
 
 def run_memory_scale(
-    entries: int = ENTRIES, *, seed: int = 0, folder: Path | None = None, tell: Callable[[float, str], None] | None = None
+    entries: int = ENTRIES,
+    *,
+    days: int = DAYS,
+    seed: int = 0,
+    folder: Path | None = None,
+    tell: Callable[[float, str], None] | None = None,
 ) -> dict[str, Any]:
     """Fill both databases and measure.
 
     Args:
         entries: in ten years; the month has as many a day.
+        days: how many ten years have; fewer to see that it runs.
         seed: of the made texts.
         folder: where the databases are put; none takes a temporary one.
         tell: called now and then with the share done and what is done.
@@ -61,16 +67,16 @@ def run_memory_scale(
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="tenure-memory-") as made:
-            return run_memory_scale(entries, seed=seed, folder=Path(made), tell=tell)
+            return run_memory_scale(entries, days=days, seed=seed, folder=Path(made), tell=tell)
     said = tell or (lambda _share, _said: None)
-    per_day = max(1, entries // DAYS)
+    per_day = max(1, entries // days)
     clock, scope = _Stopped(), "local/memory-scale"
     stores = {name: open_sqlite(f"sqlite:///{folder / name}.db") for name in ("month", "decade")}
     memories = {name: Memory(store, scope, clock=clock, ids=UlidSource()) for name, store in stores.items()}
     started, filled = time.process_time(), 0
-    for name, days in (("month", MONTH_DAYS), ("decade", DAYS)):
+    for name, length in (("month", MONTH_DAYS), ("decade", days)):
         batch: list[Entry] = []
-        for entry in _history(days, per_day, random.Random(seed)):
+        for entry in _history(length, per_day, random.Random(seed)):
             batch.append(entry)
             if len(batch) == AT_ONCE:
                 with stores[name].writing(scope) as work:
@@ -110,7 +116,7 @@ def run_memory_scale(
     own = {name: median(processor for processor, _ in some[5:]) for name, some in appends.items()}
     wall_ms = {name: median(wall for _, wall in some[5:]) for name, some in appends.items()}
     return {
-        "entries": per_day * DAYS,
+        "entries": per_day * days,
         "append_ms_month": round(own["month"], 3),
         "append_ms_decade": round(own["decade"], 3),
         "append_growth": round(own["decade"] / own["month"], 3) if own["month"] else None,

@@ -37,7 +37,7 @@ LINES: Mapping[str, int] = {"scratchpad": 150, "working": 100, "queue": 50}
 ON_DEMAND = ("knowledge", "plan")
 """Layers of named texts that are read when they are needed."""
 
-DAYS_READ = 20
+DAYS_READ = 10
 """Days of what was found whose nodes are looked at."""
 
 

@@ -18,7 +18,7 @@ class MemoryReading(Protocol):
         """Raw entries of a day, or of all days, in order; with a limit only the newest."""
         ...
 
-    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, Sequence[Entry]]:
+    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, tuple[Entry, ...]]:
         """The sessions of some names on a day by their place in it, from 1, each in order. Entries without a session are of ''."""
         ...
 

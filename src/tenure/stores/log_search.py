@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Protocol
 
+from tenure.fusion import ASIDE_WEIGHT
 from tenure.ports import Found
-from tenure.stores.passages import Indexed, Meaning, count_stems, find
+from tenure.stores.passages import Indexed, Meaning, find
 from tenure.terms import identifiers, question, search_words, shown, stem
 
 COMMON = 5_000
@@ -90,6 +92,8 @@ class _Look:
         self._log, self._texts = log, texts
         self._held: dict[str, int] = {}
         self._found: dict[tuple[str, ...], Sequence[Said]] = {}
+        self._words: dict[str, Counter[str]] = {}
+        self._stems: dict[str, str] = {}
         self._size: int | None = None
 
     def size(self) -> int:
@@ -102,6 +106,17 @@ class _Look:
         if root not in self._held:
             self._held[root] = self._log.held_by(word)
         return self._held[root]
+
+    def spelled(self, stems: Collection[str]) -> Mapping[str, str]:
+        """The words of all that was read that have some stems, with their stems."""
+        return {word: root for word, root in self._stems.items() if root in stems}
+
+    def times(self, one: Said, wanted: Mapping[str, str]) -> dict[str, float]:
+        """How often an entry holds each of some stems, given the words that have them."""
+        words, found = self._words[one.id], dict[str, float]()
+        for word in words.keys() & wanted.keys():
+            found[wanted[word]] = found.get(wanted[word], 0.0) + words[word]
+        return found
 
     def mean_words(self) -> float:
         """Words of an entry of those that were read."""
@@ -126,6 +141,11 @@ class _Look:
             return ()
         if phrases not in self._found:
             self._found[phrases] = self._log.holding(phrases, limit=READ, newest=newest, texts=self._texts)
+            for one in self._found[phrases]:
+                if one.id not in self._words:
+                    self._words[one.id] = Counter(one.words)
+            new = set[str]().union(*(self._words[one.id] for one in self._found[phrases])).difference(self._stems)
+            self._stems |= {word: stem(word) for word in new}
         return self._found[phrases]
 
 
@@ -145,7 +165,6 @@ class _Sessions:
         self._look = look
         self._rows: dict[str, int] = {}
         self._said: dict[int, dict[str, Said]] = {}
-        self._counts: dict[int, tuple[int, dict[str, float]]] = {}
 
     def size(self) -> tuple[int, float]:
         total = -(-self._look.size() // TURNS)
@@ -167,7 +186,7 @@ class _Sessions:
         return ()
 
     def take(self, rows: Collection[int]) -> Mapping[int, Indexed]:
-        names = {row: name for name, row in self._rows.items()}
+        names = list(self._rows)
         kept: dict[int, Indexed] = {}
         for row in sorted(rows):
             said = list(self._said[row].values())
@@ -175,22 +194,22 @@ class _Sessions:
                 id=names[row],
                 group="",
                 place=0,
-                said=tuple(word for one in said if one.own for word in one.words),
-                aside=tuple(word for one in said if not one.own for word in one.words),
-                marks=tuple(mark for one in said for mark in identifiers(one.text)),
+                said=tuple(chain.from_iterable(one.words for one in said if one.own)),
+                aside=tuple(chain.from_iterable(one.words for one in said if not one.own)),
+                marks=tuple(mark for one in said if one.text for mark in identifiers(one.text)),
             )
         return kept
 
     def counts(self, kept: Mapping[int, Indexed], stems: Collection[str]) -> Mapping[int, Mapping[str, float]]:
-        return {row: self._counted(row, one) for row, one in kept.items()}
-
-    def _counted(self, row: int, one: Indexed) -> Mapping[str, float]:
-        """Counts of all stems of a session, made anew when more of it was read."""
-        read = len(self._said[row])
-        if row not in self._counts or self._counts[row][0] != read:
-            known = next(iter(self.take([row]).values())) if row in self._counts else one
-            self._counts[row] = (read, count_stems(known))
-        return self._counts[row][1]
+        wanted = self._look.spelled(stems)
+        found: dict[int, Mapping[str, float]] = {}
+        for row in kept:
+            counted = dict[str, float]()
+            for one in self._said[row].values():
+                for root, times in self._look.times(one, wanted).items():
+                    counted[root] = counted.get(root, 0.0) + (times if one.own else ASIDE_WEIGHT * times)
+            found[row] = counted
+        return found
 
     def cosines(self, model: str, vector: Sequence[float]) -> Mapping[int, float]:
         return {}
@@ -225,13 +244,16 @@ class _Entries:
 
     def take(self, rows: Collection[int]) -> Mapping[int, Indexed]:
         return {
-            row: Indexed(id=one.id, group=one.session, place=0, said=one.words, aside=(), marks=tuple(identifiers(one.text)))
+            row: Indexed(
+                id=one.id, group=one.session, place=0, said=one.words, aside=(), marks=tuple(identifiers(one.text)) if one.text else ()
+            )
             for row in sorted(rows)
             for one in (self._said[row],)
         }
 
     def counts(self, kept: Mapping[int, Indexed], stems: Collection[str]) -> Mapping[int, Mapping[str, float]]:
-        return {row: count_stems(one, stems) for row, one in kept.items()}
+        wanted = self._look.spelled(stems)
+        return {row: self._look.times(self._said[row], wanted) for row in kept}
 
     def cosines(self, model: str, vector: Sequence[float]) -> Mapping[int, float]:
         return {}

@@ -58,7 +58,7 @@ class MemoryInMemory:
         ]
         return find_in_log(ListedLog(said), text, limit=limit)
 
-    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, Sequence[Entry]]:
+    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, tuple[Entry, ...]]:
         """The sessions of some names on a day, by their place in it."""
         return {place: some for place, some in enumerate(sessions_of(self.entries(day=day)), 1) if some[0].session in names}
 

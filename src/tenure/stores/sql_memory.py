@@ -48,7 +48,7 @@ class SqlMemory:
         log = self._log()
         return find_in_log(log, text, limit=limit) if log is not None else (Found(), Found())
 
-    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, Sequence[Entry]]:
+    def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, tuple[Entry, ...]]:
         """The sessions of some names on a day, by their place in it."""
         log = self._log()
         held = log.on_day(day) if log is not None else []
@@ -57,7 +57,7 @@ class SqlMemory:
         found: dict[int, list[Entry]] = {}
         for row, entry in zip(wanted, self._numbered(list(wanted)), strict=True):
             found.setdefault(wanted[row], []).append(entry)
-        return found
+        return {place: tuple(some) for place, some in found.items()}
 
     def memory_topics(self) -> Sequence[Topic]:
         """Topics of all months, as they were last built."""

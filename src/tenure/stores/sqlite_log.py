@@ -23,7 +23,16 @@ class SqliteLog:
 
     def __init__(self, connection: Connection, wall: int, scope: tuple[str, str]) -> None:
         self._cursor = connection.connection.cursor()
-        self._wall, self._scope = f"(wall : wall{wall})", scope
+        self._scope = scope
+        self._inside = "" if self._alone() else f"(wall : wall{wall}) AND "
+
+    def _alone(self) -> bool:
+        """Whether no other scope has a memory in the database. Then its wall need not be asked for, which takes as long as all else."""
+        ends = [
+            self._cursor.execute(f"SELECT tenant, scope FROM memory_entries ORDER BY tenant {order}, scope {order} LIMIT 1").fetchone()
+            for order in ("ASC", "DESC")
+        ]
+        return all(end is not None and tuple(end) == self._scope for end in ends)
 
     def size(self) -> int:
         """How many entries there are, `LARGEST` at most."""
@@ -36,13 +45,13 @@ class SqliteLog:
         """How many entries hold a word or another with its stem, one more than `COMMON` at most."""
         found = self._cursor.execute(
             "SELECT count(*) FROM (SELECT 1 FROM memory_words WHERE memory_words MATCH ? LIMIT ?)",
-            (f"(said : {_quoted(word)}) AND {self._wall}", COMMON + 1),
+            (f"{self._inside}(said : {_quoted(word)})", COMMON + 1),
         )
         return int(found.fetchone()[0])
 
     def holding(self, phrases: Sequence[str], *, limit: int, newest: bool, texts: bool) -> Sequence[Said]:
         """Entries that hold any of some words or phrases, the likeliest by FTS5's own measure first, or the newest."""
-        match = f"(said : ({' OR '.join(map(_quoted, phrases))})) AND {self._wall}"
+        match = f"{self._inside}(said : ({' OR '.join(map(_quoted, phrases))}))"
         order = "rowid DESC" if newest else "bm25(memory_words, 0.0, 1.0), rowid"
         found = self._cursor.execute(f"SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY {order} LIMIT ?", (match, limit))
         numbers = [int(row) for (row,) in found.fetchall()]
