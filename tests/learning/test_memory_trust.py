@@ -161,10 +161,27 @@ def test_nothing_is_written_down_of_a_session_that_was_forgotten_or_whose_origin
     assert remembered(book, run) == 1
     book.revoke_origin("mallory")
     assert remembered(book, session(("user", "hello"))) == 1
-    with book.store.writing(book.scope) as work:
-        work.drop_entries([one.id for one in work.entries()])
     assert remembered(book, run) == 0
-    book.lift_revocation("mallory")
-    assert remembered(book, run) == 1
+    book.lift_revocation("mallory")  # which brings back what was written down before
+    assert remembered(book, run) == 0
+    assert "pay me" in repr(book.memory.recall("pay me").found)
     book.forget(runs="r")
     assert remembered(book, run) == 0
+
+
+def test_a_revoked_origin_is_out_of_the_memory_at_once_and_comes_back_whole(book: Tenure) -> None:
+    book.memory.keep([entry(1, "the zebra signs invoices", origin="mallory/web/page (untrusted)"), entry(2, "flour for the baker")])
+    book.memory.compact()
+    before = everything(book)
+    told = book.revoke_origin("mallory")
+    assert told.entries == ("e1",)
+    assert "zebra" not in repr((book.memory.root(), book.memory.node("2026-11"), book.memory.recall("zebra").found))
+    assert "baker" in book.memory.root()
+    assert book.check_memory() == ()
+    assert book.lift_revocation("mallory").entries == ("e1",)
+    assert everything(book) == before
+    book.revoke_origin("mallory")
+    assert book.forget(subjects="zebra", dry_run=True).entries == ("e1",)
+    assert book.forget(origins="mallory").entries == ("e1",)
+    with book.store.reading(book.scope) as look:
+        assert "zebra" not in repr((look.entries(), look.memory_texts()))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tenure.errors import UserError
 from tenure.governance.redaction import redact
+from tenure.learning.resting import names_origin
 from tenure.playbook.run import Origin
 
 if TYPE_CHECKING:
@@ -30,7 +32,14 @@ class AgentMemory:
         self._book, self._origin = book, Origin(principal=principal, channel=channel).name
 
     def checkpoint(self, request: str, analysis: str, decisions: str, outcome: str, references: str, event_id: str) -> str:
-        """Write down what a task came to; what became of it, a sentence. The same event id twice is one entry."""
+        """Write down what a task came to; what became of it, a sentence. The same event id twice is one entry.
+
+        Raises:
+            UserError: the origin of these agents is revoked, or there is nothing to write down.
+        """
+        revoked = next((name for name in sorted(self._book.revoked_origins) if names_origin(self._origin, name)), "")
+        if revoked:
+            raise UserError(f"Nothing was written down: origin '{revoked}' is revoked in scope '{self._book.scope}'.")
         kept = self._book.memory.checkpoint(
             request=request,
             analysis=analysis,
