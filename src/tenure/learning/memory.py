@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from tenure.errors import UserError
 from tenure.governance.redaction import redact, redact_all
 from tenure.learning.talks import Talk, choose_remembered, index_talks, remember
-from tenure.memory_tree.entries import Entry, checked_topic, checked_type
+from tenure.memory_tree.entries import Entry, checked_topic, checked_type, without_half_characters
 from tenure.memory_tree.keywords import telling
 from tenure.memory_tree.nodes import Node, build_day, build_month, build_week, sessions_of
 from tenure.memory_tree.periods import Period, age, day_of, read_period, touched, weeks_of
@@ -26,11 +28,20 @@ from tenure.passages import Search
 from tenure.ports import Clock, IdSource, Reading, Store, Writing
 from tenure.terms import question, search_words
 
+if TYPE_CHECKING:
+    from tenure.learning.mirror_export import MirrorExported
+    from tenure.learning.mirror_import import MirrorImported
+
 ZONE = "memory.zone"
 """Setting of a scope: the zone in which its days begin."""
 
 LINES: Mapping[str, int] = {"scratchpad": 150, "working": 100, "queue": 50}
 """Lines that the texts of the first layer may have."""
+
+LOADED = ("queue", "working", "scratchpad")
+"""Order in which they are loaded: what changes most often stands last."""
+
+_TITLES: Mapping[str, str] = {"queue": "Task queue", "working": "Working on", "scratchpad": "Scratchpad"}
 
 ON_DEMAND = ("knowledge", "plan")
 """Layers of named texts that are read when they are needed."""
@@ -96,13 +107,24 @@ class Recalled:
 class Start:
     """What an agent loads when a session begins.
 
+    What changes seldom stands first, so that prompt caches reuse what is in front of a change.
+
     Attributes:
+        playbook: its stable part; empty if there are no lessons, or the budget has no room for any.
         root: of the tree.
-        layers: texts of the first layer by name, those that are not empty.
+        layers: texts of the first layer by name, those that are not empty: queue, working, scratchpad.
     """
 
     root: str
+    playbook: str = ""
     layers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def text(self) -> str:
+        """All of it, with headings."""
+        parts = [self.playbook and f"# Playbook\n{self.playbook}", self.root]
+        parts += [f"# {_TITLES[name]}\n{text}" for name, text in self.layers.items()]
+        return "\n\n".join(part.rstrip() for part in parts if part)
 
 
 class Memory:
@@ -113,10 +135,21 @@ class Memory:
         scope: whose it is.
         clock, ids: of the engine.
         search: makes an empty search over passages, which recall fills with what words have found.
+        playbook: gives the stable part of the playbook within a budget of tokens; none takes that of a context.
     """
 
-    def __init__(self, store: Store, scope: str, *, clock: Clock, ids: IdSource, search: Callable[[], Search]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        scope: str,
+        *,
+        clock: Clock,
+        ids: IdSource,
+        search: Callable[[], Search],
+        playbook: Callable[[int | None], str] | None = None,
+    ) -> None:
         self._store, self._scope, self._clock, self._ids, self._search = store, scope, clock, ids, search
+        self._playbook = playbook
 
     def log(
         self,
@@ -150,7 +183,7 @@ class Memory:
         """
         if not text.strip():
             raise UserError("There is nothing to keep. Give a text: tenure memory log 'We ship on Fridays.'")
-        kind, name = checked_type(type), redact(checked_topic(topic)).text
+        kind, name = checked_type(type), _clean(checked_topic(topic))
         moment = at if at is not None else self._clock.now()
         with self._store.writing(self._scope) as work:
             zone = _zone(work.setting(ZONE))
@@ -158,19 +191,19 @@ class Memory:
                 id=self._ids.next() if not event else f"event:{sha256(event.encode('utf-8', 'surrogatepass')).hexdigest()[:26]}",
                 at=stamp(moment),
                 day=day_of(moment, zone),
-                text=redact(text).text,
+                text=_clean(text),
                 type=kind,
                 topic=name,
-                session=session,
-                role=role,
+                session=without_half_characters(session),
+                role=without_half_characters(role),
                 done=done,
-                event=event,
+                event=without_half_characters(event),
             )
             return entry if work.keep_entries([entry]) else None
 
     def keep(self, entries: Sequence[Entry]) -> int:
         """Keep entries that were made elsewhere, such as imported turns; how many were new. Their days are filed as they say."""
-        texts = redact_all([one.text for one in entries])
+        texts = redact_all([without_half_characters(one.text) for one in entries])
         clean = [_with_text(one, said) for one, said in zip(entries, texts, strict=True)]
         with self._store.writing(self._scope) as work:
             return work.keep_entries(clean)
@@ -287,7 +320,7 @@ class Memory:
         elif not name.strip():
             raise UserError(f"A text of {layer} has a name: tenure memory write {layer} --name NAME FILE")
         with self._store.writing(self._scope) as work:
-            work.put_memory_file(layer, redact(checked_topic(name)).text, redact(text).text)
+            work.put_memory_file(layer, _clean(checked_topic(name)), _clean(text))
 
     def read(self, layer: str, *, name: str = "") -> str:
         """A text of a layer; of knowledge with the `user` and `feedback` entries of its topic, word for word. Empty if there is none."""
@@ -298,12 +331,19 @@ class Memory:
             kept = [one for one in look.entries() if one.type in ("user", "feedback") and (one.topic or one.type) == name]
         return "\n".join([*filter(None, (text,)), *(f"- {one.day}: {one.text}" for one in kept)])
 
-    def start(self) -> Start:
-        """Compact, and give what an agent loads when a session begins."""
+    def start(self, *, budget: int | None = None) -> Start:
+        """Compact, and give what an agent loads when a session begins. The same call again gives the same.
+
+        Args:
+            budget: tokens of the playbook's part; none takes what a context has for it.
+        """
+        if budget is not None and budget < 1:
+            raise UserError(f"A budget of {budget} tokens has no room for anything. Give 1 or more, or none.")
         self.compact()
         with self._store.reading(self._scope) as look:
-            layers = {layer: text for layer in LINES if (text := look.memory_file(layer))}
-        return Start(root=self.root(), layers=layers)
+            layers = {layer: text for layer in LOADED if (text := look.memory_file(layer))}
+        playbook = self._playbook(budget) if self._playbook is not None else ""
+        return Start(playbook=playbook, root=self.root(), layers=layers)
 
     def checkpoint(
         self,
@@ -327,6 +367,54 @@ class Memory:
         if text.strip():
             self.log(text, session=session, event=event)
         return self.compact()
+
+    def export(self, folder: str | Path, *, force: bool = False) -> MirrorExported:
+        """Bring the tree up to date and write the memory as Markdown files that agents read with file tools.
+
+        Files that are as they should be are not touched. What a person wrote or changed is left, unless all of it is kept here.
+
+        Args:
+            folder: where to; it is made if it is not there.
+            force: whether to replace also what a person wrote or changed.
+
+        Raises:
+            UserError: the folder has the memory of another scope, or cannot be written to.
+        """
+        from tenure.learning.mirror_export import export_mirror
+
+        self.compact()
+        with self._store.reading(self._scope) as look:
+            zone = look.setting(ZONE) or "UTC"
+        return export_mirror(self._store, self._scope, Path(folder), root=self.root(), zone=zone, zone_of=_zone(zone), force=force)
+
+    def import_folder(self, folder: str | Path, *, force: bool = False, dry_run: bool = False, largest: int | None = None) -> MirrorImported:
+        """Take in a folder that an export wrote and people changed, or one that Hipocampus kept. The same folder again adds nothing.
+
+        Args:
+            folder: of the export, of the project, or its `memory`.
+            force: whether texts of layers, knowledge and plans that were changed on both sides are taken from the folder.
+            dry_run: only say what would be done.
+            largest: bytes of a file that is still read; none takes 64 MiB.
+
+        Raises:
+            UserError: there is no such folder, or nothing in it could be a memory.
+        """
+        from tenure.learning.mirror_import import MirrorImport, read_folder
+
+        files = read_folder(Path(folder), largest=largest)
+        found = files.manifest()
+        with self._store.reading(self._scope) as look:
+            zone, empty = look.setting(ZONE), not look.memory_days()
+        took = found.zone if found is not None and not zone and empty and found.zone != "UTC" else ""
+        days_in = _zone(took or zone)
+        if took and not dry_run:
+            self.set_zone(took)
+        work = MirrorImport(self._store, self._scope, files, now=self._clock.now(), zone=days_in, force=force, dry_run=dry_run)
+        done = replace(work.run(), zone=took)
+        if not dry_run:
+            self.compact()
+            work.restore_summaries()
+        return done
 
     def set_zone(self, name: str) -> None:
         """Set the zone in which days begin. Entries that are kept stay in the days in which they were filed.
@@ -352,6 +440,11 @@ def _zone(name: str | None) -> ZoneInfo:
         return ZoneInfo(name or "UTC")
     except (KeyError, ValueError, OSError) as exc:
         raise UserError(f"'{name}' is no zone that this machine knows. Zones have names such as Europe/Berlin or UTC.") from exc
+
+
+def _clean(text: str) -> str:
+    """What may be kept of a text: no secrets, and nothing that no file can hold."""
+    return redact(without_half_characters(text)).text
 
 
 def _with_text(entry: Entry, text: str) -> Entry:

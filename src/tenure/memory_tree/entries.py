@@ -79,6 +79,17 @@ def checked_topic(name: str) -> str:
     return topic
 
 
+def without_half_characters(text: str) -> str:
+    """A text with lone surrogates, which no file and no database can hold, as U+FFFD; the very same one if it has none."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def open_projects(entries: Sequence[Entry]) -> frozenset[str]:
     """Topics of project entries of which the last one does not say that they are done."""
     last: dict[str, Entry] = {}
