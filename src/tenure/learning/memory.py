@@ -11,29 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from pathlib import Path
-from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
 from tenure.errors import UserError
 from tenure.governance.redaction import redact, redact_all
+from tenure.learning.mirror_keeping import ZONE, MirrorKeeping, zone_named
 from tenure.learning.talks import Talk, choose_remembered, index_talks, remember
 from tenure.memory_tree.entries import Entry, checked_topic, checked_type, without_half_characters
 from tenure.memory_tree.keywords import telling
 from tenure.memory_tree.nodes import Node, build_day, build_month, build_week, sessions_of
 from tenure.memory_tree.periods import Period, age, day_of, read_period, touched, weeks_of
 from tenure.memory_tree.root import build_root
-from tenure.memory_tree.topics import Topic, merge_topics
+from tenure.memory_tree.topics import Topic, merge_topics, topic_line
 from tenure.passages import Search
 from tenure.ports import Clock, IdSource, Reading, Store, Writing
 from tenure.terms import question, search_words
-
-if TYPE_CHECKING:
-    from tenure.learning.mirror_export import MirrorExported
-    from tenure.learning.mirror_import import MirrorImported
-
-ZONE = "memory.zone"
-"""Setting of a scope: the zone in which its days begin."""
 
 LINES: Mapping[str, int] = {"scratchpad": 150, "working": 100, "queue": 50}
 """Lines that the texts of the first layer may have."""
@@ -95,12 +86,23 @@ class Recalled:
         nodes: days whose keywords hold most of the question's words, best first.
         found: pieces of the raw log, best first, within the budget.
         note: what was not found or not done, a sentence; empty if all was.
+        today: ISO date to which ages are counted.
     """
 
     topics: tuple[Topic, ...] = ()
     nodes: tuple[str, ...] = ()
     found: tuple[Found, ...] = ()
     note: str = ""
+    today: str = ""
+
+    @property
+    def text(self) -> str:
+        """What was found, as agents and people read it: topics, days whose keywords fit, then pieces, each with its age."""
+        lines = [topic_line(topic, self.today) for topic in self.topics]
+        if self.nodes:
+            lines.append(f"Days that may fit: {', '.join(f'{day} ({age(day, self.today)})' for day in self.nodes)}")
+        pieces = (f"{one.where} ({one.age}): {one.text}".replace("\n", "\n  ") for one in self.found)
+        return "\n".join([*lines, *pieces, *filter(None, (self.note,))])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +129,20 @@ class Start:
         return "\n\n".join(part.rstrip() for part in parts if part)
 
 
-class Memory:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flushed:
+    """What a flush did.
+
+    Attributes:
+        kept: the entry; none if there was nothing to write down, or its event was kept before.
+        built: nodes that were built, in order.
+    """
+
+    kept: Entry | None
+    built: tuple[str, ...]
+
+
+class Memory(MirrorKeeping):
     """The memory of one scope.
 
     Args:
@@ -186,7 +201,7 @@ class Memory:
         kind, name = checked_type(type), _clean(checked_topic(topic))
         moment = at if at is not None else self._clock.now()
         with self._store.writing(self._scope) as work:
-            zone = _zone(work.setting(ZONE))
+            zone = zone_named(work.setting(ZONE))
             entry = Entry(
                 id=self._ids.next() if not event else f"event:{sha256(event.encode('utf-8', 'surrogatepass')).hexdigest()[:26]}",
                 at=stamp(moment),
@@ -240,7 +255,7 @@ class Memory:
         """The root, under its cap, of the tree as it was last compacted."""
         with self._store.reading(self._scope) as look:
             zone = look.setting(ZONE) or "UTC"
-            return build_root(look.nodes("month"), today=day_of(self._clock.now(), _zone(zone)), zone=zone)
+            return build_root(look.nodes("month"), today=day_of(self._clock.now(), zone_named(zone)), zone=zone)
 
     def node(self, name: str) -> Node | None:
         """A day, week or month by its name, as it was last compacted; none if nothing is kept in it."""
@@ -272,7 +287,7 @@ class Memory:
             today = self._today(look)
             months, days = look.nodes("month"), look.memory_days()
             if not days:
-                return Recalled(note="The memory is empty: nothing was written down yet.")
+                return Recalled(note="The memory is empty: nothing was written down yet.", today=today)
             held = look.entries_holding([*asked.words, *([] if asked.words else asked.others)], limit=CANDIDATES)
             near = list(dict.fromkeys(one.day for one in held))[:DAYS_READ]
             of_day = {day: sessions_of(look.entries(day=day)) for day in near}
@@ -298,7 +313,7 @@ class Memory:
         if not found and not named:
             note = f"Nothing in the memory holds any word of this. It goes from {days[0]} to {days[-1]}, on {len(days):,} days."
         best = sorted(named, key=lambda one: (-len(wanted & _stems((one.name, *one.subs))), one.name))[:8]
-        return Recalled(topics=tuple(best), nodes=nodes, found=found, note=note or missed)
+        return Recalled(topics=tuple(best), nodes=nodes, found=found, note=note or missed, today=today)
 
     def write(self, layer: str, text: str, *, name: str = "") -> None:
         """Write a text of a layer in place of the one before; an empty one removes it.
@@ -362,59 +377,14 @@ class Memory:
         said = "\n".join(f"{name}: {part.strip()}" for name, part in parts.items() if part.strip())
         return self.log(said, topic=topic, session=session, event=event)
 
-    def flush(self, text: str = "", *, session: str = "", event: str = "") -> Compacted:
-        """Write down what would be lost when the host compacts, and bring the tree up to date."""
-        if text.strip():
-            self.log(text, session=session, event=event)
-        return self.compact()
+    def flush(self, text: str = "", *, session: str = "", event: str = "") -> Flushed:
+        """Write down what would be lost when the host compacts, and bring the tree up to date.
 
-    def export(self, folder: str | Path, *, force: bool = False) -> MirrorExported:
-        """Bring the tree up to date and write the memory as Markdown files that agents read with file tools.
-
-        Files that are as they should be are not touched. What a person wrote or changed is left, unless all of it is kept here.
-
-        Args:
-            folder: where to; it is made if it is not there.
-            force: whether to replace also what a person wrote or changed.
-
-        Raises:
-            UserError: the folder has the memory of another scope, or cannot be written to.
+        The same event told again writes nothing, whoever tells it, and still brings the tree up to date: the process that
+        told it first may have died before. When one is due, `memory_tree.flushing.flush_due` says.
         """
-        from tenure.learning.mirror_export import export_mirror
-
-        self.compact()
-        with self._store.reading(self._scope) as look:
-            zone = look.setting(ZONE) or "UTC"
-        return export_mirror(self._store, self._scope, Path(folder), root=self.root(), zone=zone, zone_of=_zone(zone), force=force)
-
-    def import_folder(self, folder: str | Path, *, force: bool = False, dry_run: bool = False, largest: int | None = None) -> MirrorImported:
-        """Take in a folder that an export wrote and people changed, or one that Hipocampus kept. The same folder again adds nothing.
-
-        Args:
-            folder: of the export, of the project, or its `memory`.
-            force: whether texts of layers, knowledge and plans that were changed on both sides are taken from the folder.
-            dry_run: only say what would be done.
-            largest: bytes of a file that is still read; none takes 64 MiB.
-
-        Raises:
-            UserError: there is no such folder, or nothing in it could be a memory.
-        """
-        from tenure.learning.mirror_import import MirrorImport, read_folder
-
-        files = read_folder(Path(folder), largest=largest)
-        found = files.manifest()
-        with self._store.reading(self._scope) as look:
-            zone, empty = look.setting(ZONE), not look.memory_days()
-        took = found.zone if found is not None and not zone and empty and found.zone != "UTC" else ""
-        days_in = _zone(took or zone)
-        if took and not dry_run:
-            self.set_zone(took)
-        work = MirrorImport(self._store, self._scope, files, now=self._clock.now(), zone=days_in, force=force, dry_run=dry_run)
-        done = replace(work.run(), zone=took)
-        if not dry_run:
-            self.compact()
-            work.restore_summaries()
-        return done
+        kept = self.log(text, session=session, event=event) if text.strip() else None
+        return Flushed(kept=kept, built=self.compact().built)
 
     def set_zone(self, name: str) -> None:
         """Set the zone in which days begin. Entries that are kept stay in the days in which they were filed.
@@ -422,24 +392,17 @@ class Memory:
         Raises:
             UserError: there is no zone of that name.
         """
-        _zone(name)
+        zone_named(name)
         with self._store.writing(self._scope) as work:
             work.set(ZONE, name)
 
     def _today(self, look: Reading) -> str:
-        return day_of(self._clock.now(), _zone(look.setting(ZONE)))
+        return day_of(self._clock.now(), zone_named(look.setting(ZONE)))
 
 
 def stamp(moment: datetime) -> str:
     """A moment in UTC to the microsecond, so that texts sort as times."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def _zone(name: str | None) -> ZoneInfo:
-    try:
-        return ZoneInfo(name or "UTC")
-    except (KeyError, ValueError, OSError) as exc:
-        raise UserError(f"'{name}' is no zone that this machine knows. Zones have names such as Europe/Berlin or UTC.") from exc
 
 
 def _clean(text: str) -> str:

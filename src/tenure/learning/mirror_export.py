@@ -71,9 +71,7 @@ class _Wanted:
         return without_half_characters(self.text).encode()
 
 
-def export_mirror(
-    store: Store, scope: str, path: Path, *, root: str, zone: str, zone_of: tzinfo, force: bool = False
-) -> MirrorExported:
+def export_mirror(store: Store, scope: str, path: Path, *, root: str, zone: str, zone_of: tzinfo, force: bool = False) -> MirrorExported:
     """Write the memory of a scope into a folder.
 
     Args:
@@ -232,9 +230,7 @@ def _wanted(look: Reading, root: str, zone: str) -> Iterator[_Wanted]:
         for name in names:
             clean = redact(look.memory_file(layer, name)).text
             own_kept = sorted(quoted.get(name, ()), key=lambda one: one.order)
-            yield _Wanted(
-                path=f"{folder}/{files[name]}", text=named_file(layer, name, clean, own_kept), layer=layer, name=name, own=clean
-            )
+            yield _Wanted(path=f"{folder}/{files[name]}", text=named_file(layer, name, clean, own_kept), layer=layer, name=name, own=clean)
 
 
 def _clean(entry: Entry) -> Entry:

@@ -472,4 +472,3 @@ def read_folder(path: Path, *, largest: int | None = None) -> MirrorFolder:
     if not path.is_dir():
         raise UserError(f"There is no folder '{path}'. Name the folder of an export, or one of Hipocampus.")
     return MirrorFolder(path) if largest is None else MirrorFolder(path, largest=largest)
-

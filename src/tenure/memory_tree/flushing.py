@@ -49,4 +49,6 @@ def flush_due(*, messages: int = 0, window_used: float = 0.0, decision: bool = F
     said = " and ".join(filter(None, reasons))
     if said:
         return Due(True, f"A flush is due: {said}.")
-    return Due(False, f"No flush is due: {messages} of {MESSAGES} messages, {window_used:.0%} of the window where {WINDOW:.0%} is the most.")
+    return Due(
+        False, f"No flush is due: {messages} of {MESSAGES} messages, {window_used:.0%} of the window where {WINDOW:.0%} is the most."
+    )

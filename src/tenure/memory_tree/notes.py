@@ -145,7 +145,6 @@ class _Cut:
         self._role, self._blank = "", False
 
 
-
 def _is_session(heading: str) -> bool:
     found = _HEADING.fullmatch(heading)
     return found is not None and _SESSION.fullmatch(found[1]) is not None and len(found[1]) <= LONGEST_TITLE
@@ -159,4 +158,3 @@ def _without_mark(text: str) -> str:
     first, *below = text[mark.end() :].split("\n")
     width = mark.end()
     return "\n".join([first, *(line[width:] if not line[:width].strip() else line for line in below)])
-

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 import typer
 
 from tenure.errors import UserError
+from tenure.serving.cli import memory_mirror, memory_session
+from tenure.serving.cli.memory_session import Event, Session, Topic
 from tenure.serving.cli.output import counted
 from tenure.serving.cli.request import OK, Request, read_text
 from tenure.serving.cli.verbs import add_group, add_verb
-
-Topic = Annotated[str, typer.Option("--topic", metavar="NAME", help="What it is about, a short name.")]
-Session = Annotated[str, typer.Option("--session", metavar="ID", help="Groups entries, such as the turns of one conversation.")]
-Event = Annotated[str, typer.Option("--event", metavar="ID", help="Id of the host's event. One that is told again is not kept again.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -36,9 +34,8 @@ def register(app: typer.Typer) -> None:
     add_verb(group, "show", show, "tenure memory show 2026-W11", "tenure memory show 2026-03-15#3   # a raw session")
     add_verb(group, "recall", recall, "tenure memory recall 'which rate did we use for invoices'")
     add_verb(group, "write", write, "tenure memory write queue queue.md", "tenure memory write plan --name release plan.md")
-    add_verb(group, "start", start, "tenure memory start")
-    add_verb(group, "checkpoint", checkpoint, "tenure memory checkpoint --request 'fix login' --outcome 'fixed in 3f2a'")
-    add_verb(group, "flush", flush, "tenure memory flush --event compact-17 < summary.txt")
+    memory_session.register(group)
+    memory_mirror.register(group)
 
 
 def log(
@@ -140,10 +137,8 @@ def recall(
     if request.as_json:
         request.terminal.document(asdict(found) | {"scope": book.scope})
         return OK
-    for topic in found.topics:
-        request.terminal.text(f"topic {topic.name} ({topic.type}): {', '.join(topic.subs)}; look at {' '.join(topic.days[-3:])}\n")
-    for one in found.found:
-        request.terminal.text(f"{one.where} ({one.age}): {one.text}\n")
+    if found.topics or found.nodes or found.found:
+        request.terminal.text(f"{replace(found, note='').text}\n")
     if found.note:
         request.terminal.say(found.note)
     return OK
@@ -166,69 +161,4 @@ def write(
         request.terminal.document({"layer": layer, "name": name, "lines": len(text.splitlines()), "scope": book.scope})
     else:
         request.terminal.say(f"Wrote {counted(len(text.splitlines()), 'line')} to {layer}{f' {name}' if name else ''}.")
-    return OK
-
-
-def start(request: Request) -> int:
-    """Print what an agent loads when a session begins.
-
-    The tree is brought up to date first.
-    """
-    with request.writing() as book:
-        loaded = book.memory.start()
-    if request.as_json:
-        request.terminal.document({"root": loaded.root, "layers": dict(loaded.layers), "scope": book.scope})
-    else:
-        parts = [loaded.root, *(f"# {name.capitalize()}\n{text.rstrip()}" for name, text in loaded.layers.items())]
-        request.terminal.text("\n\n".join(parts) + "\n")
-    return OK
-
-
-def checkpoint(
-    request: Request,
-    asked: Annotated[str, typer.Option("--request", metavar="TEXT", help="What was asked for.")] = "",
-    analysis: Annotated[str, typer.Option("--analysis", metavar="TEXT", help="What was found out.")] = "",
-    decisions: Annotated[str, typer.Option("--decisions", metavar="TEXT", help="What was decided, and why.")] = "",
-    outcome: Annotated[str, typer.Option("--outcome", metavar="TEXT", help="How it ended.")] = "",
-    references: Annotated[str, typer.Option("--references", metavar="TEXT", help="Files, commits, pages.")] = "",
-    topic: Topic = "",
-    session: Session = "",
-    event: Event = "",
-) -> int:
-    """Write down a finished task."""
-    with request.writing() as book:
-        kept = book.memory.checkpoint(
-            request=asked,
-            analysis=analysis,
-            decisions=decisions,
-            outcome=outcome,
-            references=references,
-            topic=topic,
-            session=session,
-            event=event,
-        )
-    if request.as_json:
-        request.terminal.document({"kept": kept is not None, "entry": None if kept is None else asdict(kept), "scope": book.scope})
-    else:
-        request.terminal.say("Kept." if kept is not None else f"Event '{event}' was kept before; nothing was written.")
-    return OK
-
-
-def flush(
-    request: Request,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What would be lost; - reads standard input.")] = "",
-    session: Session = "",
-    event: Event = "",
-) -> int:
-    """Write down what would be lost when the host compacts.
-
-    The tree is brought up to date too.
-    """
-    said = read_text("-", request.terminal, what="a text") if text == "-" else text
-    with request.writing() as book:
-        done = book.memory.flush(said, session=session, event=event)
-    if request.as_json:
-        request.terminal.document(asdict(done) | {"scope": book.scope})
-    else:
-        request.terminal.say(f"Flushed; {counted(len(done.built), 'node')} built.")
     return OK
