@@ -39,7 +39,7 @@ def _plain(name: str) -> str:
     if not kept:
         return "unnamed"
     # Windows takes `con.md` and `con.notes.md` for the console.
-    return f"{kept}-" if kept.split(".")[0].strip().casefold() in _RESERVED else kept
+    return f"_{kept}" if kept.split(".")[0].strip().casefold() in _RESERVED else kept
 
 
 def _folded(name: str) -> str:
