@@ -112,7 +112,7 @@ def test_lines_that_a_person_adds_become_entries_once_and_stand_in_the_next_expo
     day = folder / "2026-03-15.md"
     day.write_text(day.read_text() + "\n- Ada is back on Monday\n- Ada is back on Monday\n\nThe key is AKIAABCDEFGHIJKLMNOP.\n")
     left = book.memory.export(folder)
-    assert left.left == (("2026-03-15.md", "was changed by hand: 3 new. Import it first"),)
+    assert left.left == (("2026-03-15.md", "was changed by hand: 3 entries more than the memory has. Import it first"),)
     assert "Ada" in day.read_text()
     assert [book.memory.import_folder(folder).new for _ in range(3)] == [3, 0, 0]
     assert [one.text for one in entries(book)][:3] == ["We ship on Fridays.", "Ada is back on Monday", "Ada is back on Monday"]
@@ -203,6 +203,16 @@ def test_what_left_the_memory_leaves_the_folder_unless_a_person_changed_it(book:
     assert told.removed == ("plans/one.md",)
     assert told.left[0][0] == "plans/two.md"
     assert (folder / "plans" / "two.md").read_text() == "changed"
+
+
+def test_the_root_in_the_folder_names_the_files_that_are_there(book: Tenure, tmp_path: Path) -> None:
+    book.memory.log("ask before", type="feedback", topic="../../etc")
+    book.memory.export(tmp_path / "m")
+    root = (tmp_path / "m" / "ROOT.md").read_text()
+    named = [word.rstrip(")") for word in root.split() if word.startswith("knowledge/")]
+    assert named
+    assert all((tmp_path / "m" / name).is_file() for name in named)
+    assert ".." not in named[0]
 
 
 def test_a_folder_of_another_scope_is_refused_and_no_file_is_written_through_a_link(book: Tenure, tmp_path: Path) -> None:

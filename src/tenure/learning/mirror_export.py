@@ -184,7 +184,8 @@ class _Export:
             return file.refused
         if wanted.day:
             plan = plan_day(look, file, wanted.day, key=wanted.day, zone=self._zone)
-            return f"was changed by hand: {len(plan.new)} new. Import it first" if plan.new else ""
+            new = "1 entry" if len(plan.new) == 1 else f"{len(plan.new)} entries"
+            return f"was changed by hand: {new} more than the memory has. Import it first" if plan.new else ""
         if wanted.layer:
             return "" if _says_the_same(file, wanted) else "was changed by hand. Import it first"
         return "was changed by hand, and follows from entries"
@@ -215,22 +216,23 @@ def _wanted(look: Reading, root: str, zone: str) -> Iterator[_Wanted]:
     for kind, folder in FOLDERS.items():
         for node in months if kind == "month" else look.nodes(kind):
             yield _Wanted(path=f"{folder}/{node.period.key}.md", text=node_file(replace(node, text=redact(node.text).text)))
-    yield _Wanted(
-        path=ROOT_FILE,
-        text=root_file(redact(root).text, zone=zone, entries=entries, months=[node.period.key for node in months]),
-    )
+    named = {layer: sorted({*look.memory_files(layer), *(kept if layer == "knowledge" else ())}) for layer in NAMED_FOLDERS}
+    files = {layer: file_names(names) for layer, names in named.items()}
+    clean = redact(root).text
+    for name, file in files["knowledge"].items():
+        # The root says where to look; in the mirror that is a file, whose name may not be the topic's.
+        clean = clean if file == f"{name}.md" else clean.replace(f"knowledge/{name})", f"knowledge/{file})")
+    yield _Wanted(path=ROOT_FILE, text=root_file(clean, zone=zone, entries=entries, months=[node.period.key for node in months]))
     for layer, file in LAYER_FILES.items():
         if text := look.memory_file(layer):
             clean = redact(text).text
             yield _Wanted(path=file, text=clean, layer=layer, own=clean)
     for layer, folder in NAMED_FOLDERS.items():
-        quoted = kept if layer == "knowledge" else {}
-        names = sorted({*look.memory_files(layer), *quoted})
-        files = file_names(names)
-        for name in names:
+        for name in named[layer]:
             clean = redact(look.memory_file(layer, name)).text
-            own_kept = sorted(quoted.get(name, ()), key=lambda one: one.order)
-            yield _Wanted(path=f"{folder}/{files[name]}", text=named_file(layer, name, clean, own_kept), layer=layer, name=name, own=clean)
+            quoted = sorted(kept.get(name, ()), key=lambda one: one.order) if layer == "knowledge" else []
+            text = named_file(layer, name, clean, quoted)
+            yield _Wanted(path=f"{folder}/{files[layer][name]}", text=text, layer=layer, name=name, own=clean)
 
 
 def _clean(entry: Entry) -> Entry:

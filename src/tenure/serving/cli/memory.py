@@ -14,6 +14,9 @@ from tenure.serving.cli.output import counted
 from tenure.serving.cli.request import OK, Request, read_text
 from tenure.serving.cli.verbs import add_group, add_verb
 
+TEXTS = ("scratchpad", "working", "queue", "knowledge", "plan")
+"""Layers whose texts can be shown."""
+
 
 def register(app: typer.Typer) -> None:
     """Put the commands on the command line."""
@@ -31,7 +34,14 @@ def register(app: typer.Typer) -> None:
     )
     add_verb(group, "compact", compact, "tenure memory compact", "tenure memory compact --all   # the whole tree from the raw log")
     add_verb(group, "root", root, "tenure memory root")
-    add_verb(group, "show", show, "tenure memory show 2026-W11", "tenure memory show 2026-03-15#3   # a raw session")
+    add_verb(
+        group,
+        "show",
+        show,
+        "tenure memory show 2026-W11",
+        "tenure memory show 2026-03-15#3   # a raw session",
+        "tenure memory show knowledge/releases",
+    )
     add_verb(group, "recall", recall, "tenure memory recall 'which rate did we use for invoices'")
     add_verb(group, "write", write, "tenure memory write queue queue.md", "tenure memory write plan --name release plan.md")
     memory_session.register(group)
@@ -97,10 +107,21 @@ def root(request: Request) -> int:
 def show(
     request: Request,
     where: Annotated[
-        str, typer.Argument(metavar="WHERE", help="A day, week or month, or a session such as 2026-03-15#3.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="WHERE",
+            help="A day, week or month, a session such as 2026-03-15#3, or a text such as knowledge/releases.",
+            show_default=False,
+        ),
     ],
 ) -> int:
-    """Print a node of the tree, or the raw entries of a session."""
+    """Print a node of the tree, the raw entries of a session, or a text.
+
+    Texts are scratchpad, working, queue, knowledge/NAME and plan/NAME.
+    """
+    layer, _, name = where.partition("/")
+    if layer in TEXTS:
+        return _show_text(request, layer, name)
     with request.reading() as book:
         if "#" in where:
             entries = book.memory.session(where)
@@ -120,6 +141,23 @@ def show(
     else:
         request.terminal.text(f"{node.text}\n")
         request.terminal.say(f"{node.form}, {node.state}, from {counted(node.entries, 'entry', 'entries')}, {node.by}.")
+    return OK
+
+
+def _show_text(request: Request, layer: str, name: str) -> int:
+    with request.reading() as book:
+        text = book.memory.read(layer, name=name)
+        with book.store.reading(book.scope) as look:
+            others = [one for one in look.memory_files(layer) if one]
+    if not text:
+        known = f" There are {', '.join(others[:10])}." if others else ""
+        raise UserError(
+            f"There is no text {layer}{f'/{name}' if name else ''}.{known} Write one: {request.command(f'memory write {layer}')}"
+        )
+    if request.as_json:
+        request.terminal.document({"layer": layer, "name": name, "text": text, "scope": book.scope})
+    else:
+        request.terminal.text(f"{text}\n" if not text.endswith("\n") else text)
     return OK
 
 

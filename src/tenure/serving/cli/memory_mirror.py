@@ -39,9 +39,9 @@ def export(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="Where to; it is made if it is not there.", show_default=False)],
     force: Annotated[bool, typer.Option("--force", help="Also replace files that a person wrote or changed.")] = False,
 ) -> int:
-    """Write the memory as Markdown files that agents read with file tools.
+    """Write the memory as a folder of Markdown files.
 
-    ROOT.md, a file for each day, daily/, weekly/, monthly/, knowledge/, plans/, SCRATCHPAD.md, WORKING.md, TASK-QUEUE.md.
+    Agents read them with file tools: ROOT.md, a file for each day, daily/, weekly/, monthly/, knowledge/, plans/, SCRATCHPAD.md, WORKING.md, TASK-QUEUE.md.
     Only what changed is written, each file whole or not at all. What a person wrote or changed stays, and is named,
     unless all of it is in the memory already. Files that leave the memory leave the folder. Exits with 3 if any was left.
     """
@@ -57,11 +57,13 @@ def export(
         request.terminal.say(f"  and {counted(len(done.left) - NAMED, 'more file')} (--json has all)")
     if done.left:
         taken = request.command(f"memory import {folder}")
-        request.terminal.say(f"Left {counted(len(done.left), 'file')} as they are. Take changes in: {taken}   Replace them: --force")
+        request.terminal.say(f"Left as it is: {counted(len(done.left), 'file')}. Take changes in: {taken}   Replace them: --force")
     files = len(done.written) + done.unchanged
     if done.written or done.removed:
         removed = f", removed {len(done.removed):,}" if done.removed else ""
         request.terminal.say(f"Wrote {counted(len(done.written), 'file')}{removed} in {done.folder}; {done.unchanged:,} unchanged.")
+    elif done.left:
+        request.terminal.say(f"The other {counted(files, 'file')} in {done.folder} were up to date.")
     else:
         request.terminal.say(f"Nothing changed: {counted(files, 'file')} in {done.folder} as they were.")
     return IN_PART if done.left else OK
@@ -73,7 +75,7 @@ def import_(
     force: Annotated[bool, typer.Option("--force", help="Where a text changed here and there, take the folder's.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; write nothing.")] = False,
 ) -> int:
-    """Take in a folder of Markdown files, without losing an entry.
+    """Take in such a folder, or one of Hipocampus.
 
     What an export wrote comes back as it was, and what people added to it becomes new entries; the same folder again
     adds nothing. Of a folder of Hipocampus the raw logs, knowledge, plans, scratchpad, USER.md and MEMORY.md are read.
@@ -89,8 +91,8 @@ def import_(
     terminal = request.terminal
     terminal.heading(f"{'Would be imported' if dry_run else 'Imported'} from {folder}")
     rows = [
-        ("new", f"{done.new:,}", "entries"),
-        ("known", f"{done.known:,}", "entries that were there already"),
+        ("new", f"{done.new:,}", "entries that the memory had not"),
+        ("known", f"{done.known:,}", "entries that it had"),
         ("texts", f"{done.texts:,}", "of layers, knowledge and plans written"),
         ("derived", f"{done.derived:,}", "nodes and roots, which follow from entries"),
         ("left", f"{done.left:,}", "files that were not read"),
