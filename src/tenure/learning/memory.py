@@ -311,7 +311,8 @@ class Memory(MirrorKeeping):
             for one in choose_remembered(pieces, budget)
         )
         if not found and not named:
-            note = f"Nothing in the memory holds any word of this. It goes from {days[0]} to {days[-1]}, on {len(days):,} {'day' if len(days) == 1 else 'days'}."
+            span = f"{len(days):,} {'day' if len(days) == 1 else 'days'}"
+            note = f"Nothing in the memory holds any word of this. It goes from {days[0]} to {days[-1]}, on {span}."
         best = sorted(named, key=lambda one: (-len(wanted & _stems((one.name, *one.subs))), one.name))[:8]
         return Recalled(topics=tuple(best), nodes=nodes, found=found, note=note or missed, today=today)
 

@@ -41,9 +41,10 @@ def export(
 ) -> int:
     """Write the memory as a folder of Markdown files.
 
-    Agents read them with file tools: ROOT.md, a file for each day, daily/, weekly/, monthly/, knowledge/, plans/, SCRATCHPAD.md, WORKING.md, TASK-QUEUE.md.
-    Only what changed is written, each file whole or not at all. What a person wrote or changed stays, and is named,
-    unless all of it is in the memory already. Files that leave the memory leave the folder. Exits with 3 if any was left.
+    Agents read them with file tools: ROOT.md, a file for each day, daily/, weekly/, monthly/, knowledge/, plans/,
+    SCRATCHPAD.md, WORKING.md, TASK-QUEUE.md. Only what changed is written, each file whole or not at all. What a person
+    wrote or changed stays, and is named, unless all of it is in the memory already. Files that leave the memory leave
+    the folder. Exits with 3 if any was left.
     """
     with request.writing() as book:
         done = book.memory.export(folder, force=force)
