@@ -62,7 +62,7 @@ NAMES = st.sampled_from(["release", "Release", "../x", "CON", "税", "a/b", "lon
     loaded=st.dictionaries(st.sampled_from(["scratchpad", "working", "queue"]), TEXT, max_size=3),
     zone=st.sampled_from(["UTC", "Asia/Tokyo"]),
 )
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_a_memory_that_is_exported_and_imported_is_the_same_byte_for_byte(
     found: list[Entry], texts: dict[tuple[str, str], str], loaded: dict[str, str], zone: str
 ) -> None:

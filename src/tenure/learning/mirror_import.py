@@ -127,11 +127,13 @@ class MirrorImport:
             UserError: there is nothing in the folder that could be a memory.
         """
         found = find_files(self._folder.path, self._manifest)
+        self._tally.days.update(one.name for one in found if one.kind == "day")
+        derived = any(one.kind in ("node", "root") for one in found)
         with self._store.reading(self._scope) as look:
-            self._tally.days.update(look.memory_days())
-        for one in found:
-            if one.kind == "day":
-                self._tally.days.add(one.name)
+            for day in set(look.memory_days() if derived else ()) - self._tally.days:
+                # A day of which only the text of a node is kept is as good as missing: the text may be another by now.
+                if any(one.session not in _NODE_TITLES for one in look.entries(day=day)):
+                    self._tally.days.add(day)
         for one in sorted(found, key=_order):
             self._take(one)
         counts = self._tally.counts
@@ -208,9 +210,9 @@ class MirrorImport:
             self._tell(found.path, "derived from entries; built anew", notes=(*file.notes, *notes))
             return
         if period is not None:
-            day, title = period.bounds[1].isoformat(), f"{period.kind} node"
+            day, title = period.bounds[1].isoformat(), _NODE_TITLES[_NODES.index(period.kind)]
         else:
-            day, title = self._day_of(file), "root"
+            day, title = self._day_of(file), _NODE_TITLES[-1]
         pieces = [Piece(text=body.strip("\n"), title=title)] if body.strip() else []
         new, known = self._keep_pieces(pieces, day, key=found.key)
         self._tally.days.add(day)
@@ -320,6 +322,7 @@ class MirrorImport:
 
 _ORDER = ("day", "layer", "named", "profile", "notes", "node", "root", "other")
 _NODES = ("day", "week", "month")
+_NODE_TITLES = ("node of a day", "node of a week", "node of a month", "root of a tree")
 
 
 def _order(found: Found) -> tuple[int, int, str]:
