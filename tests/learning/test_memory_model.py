@@ -137,7 +137,7 @@ def test_start_and_flush_never_wait_for_a_model(url: str, clock: Told) -> None:
     book = opened(url, clock, model)
     clock.moment += timedelta(days=1)
     book.memory.start()
-    assert book.memory.flush("more").waiting == 2
+    assert book.memory.flush("more").compacted.waiting == 2
     assert model.prompts == []
 
 

@@ -157,7 +157,7 @@ def test_entries_that_are_taken_out_are_found_no_more_and_what_was_made_of_them_
         assert work.drop_entries([first.id, first.id, "unknown"]) == 1
         assert work.drop_entries([]) == 0
     with store.reading(scope) as look:
-        assert [one.id for one in look.entries()] == [one.id for one in look.entries_holding(["zebra"], limit=9)] == [second.id]
+        assert [one.id for one in look.entries()] == [hit.id for hit in look.find_in_log("zebra", limit=9)[1].hits] == [second.id]
         assert [one.key for one in look.stale_periods()] == ["2026-03-15", "2026-W11", "2026-03"]
         assert look.node(touched([first.day])[0]) is not None  # what stands above is for the caller to build or drop
         assert look.check_memory() == []

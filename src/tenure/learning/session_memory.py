@@ -14,7 +14,8 @@ from zoneinfo import ZoneInfo
 
 from tenure.learning.forgetting_memory import event_in
 from tenure.learning.loop import why_unwanted
-from tenure.learning.memory import ZONE, Memory, stamp
+from tenure.learning.memory import Memory, stamp
+from tenure.learning.mirror_keeping import ZONE
 from tenure.memory_tree.entries import Entry
 from tenure.memory_tree.periods import day_of
 from tenure.playbook.run import Run
