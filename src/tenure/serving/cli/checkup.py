@@ -283,6 +283,6 @@ def _memory_checks(request: Request, book: Tenure, counts: Mapping[str, int], fa
         mend = f"Build the tree again from the raw log: {request.command('memory compact --all')}"
         yield Check(name="memory", state="wrong", said=f"{'; '.join(wrong)}. {mend}")
         return
-    said = f"{counted(counts['memory_entries'], 'entry', 'entries')}, {counted(counts['memory_nodes'], 'node')} that follow from them"
-    behind = f"; {counted(stale, 'node')} to build: {request.command('memory compact')}" if stale else ""
-    yield Check(name="memory", state="note" if stale else "ok", said=said + behind)
+    said = f"{counted(counts['memory_entries'], 'entry', 'entries')}, {counted(counts['memory_nodes'], 'node')}"
+    behind = f", but for {counted(stale, 'node')} to build: {request.command('memory compact')}" if stale else ""
+    yield Check(name="memory", state="note" if stale else "ok", said=f"{said}; the tree follows from the raw log{behind}")
