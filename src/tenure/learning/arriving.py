@@ -109,7 +109,7 @@ def _standing(reading: Reading, file: LedgerFile) -> tuple[set[str], dict[str, L
 def _check_parents(reading: Reading, file: LedgerFile, new: Collection[str]) -> None:
     """That each new link follows one that is here or in the file."""
     wanted: defaultdict[str, set[int]] = defaultdict(set)
-    for digest in new:
+    for digest in sorted(new, key=lambda one: file.links[one][0].line):
         entry = file.links[digest][0]
         before = file.links.get(entry.place.previous, [None])[0]
         if entry.place.seq > 1 and before is None:

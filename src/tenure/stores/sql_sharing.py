@@ -161,7 +161,7 @@ class SqlTakingIn(SqlForgetting):
 
     def _write_records(self, book: Playbook) -> None:
         t = rows.records
-        was = dict(self._connection.execute(select(t.c.key, t.c.body).where(self._mine(t))).tuples().all())
+        was = {str(key): str(body) for key, body in self._connection.execute(select(t.c.key, t.c.body).where(self._mine(t)))}
         gone = sorted(set(was) - set(book.records.keys()))
         for some in portions(gone):
             self._connection.execute(delete(t).where(self._mine(t), t.c.key.in_(some)))
@@ -171,7 +171,7 @@ class SqlTakingIn(SqlForgetting):
 
     def _write_lessons(self, book: Playbook) -> None:
         t = rows.lessons
-        was = dict(self._connection.execute(select(t.c.id, t.c.body).where(self._mine(t))).tuples().all())
+        was = {str(one): str(body) for one, body in self._connection.execute(select(t.c.id, t.c.body).where(self._mine(t)))}
         now = {lesson.id: codec.lesson_to_json(lesson) for lesson in book.every_lesson}
         self._reread([one for one in sorted({*was, *now}) if was.get(one) != now.get(one)])
 
