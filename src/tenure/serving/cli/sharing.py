@@ -65,7 +65,7 @@ def export_ledger(request: Request, file: str | None) -> int:
             }
         )
     elif not written.changed:
-        terminal.say(f"Nothing has changed: {target} holds all of the {counted(written.links, 'delta')} of scope {scope} already.")
+        terminal.say(f"Nothing has changed: {target} holds the ledger of scope {scope} already ({counted(written.links, 'delta')}).")
     else:
         terminal.say(
             f"Wrote {counted(written.links, 'delta')} of scope {scope} to {target} ({written.size:,} bytes). "
@@ -204,12 +204,12 @@ def _show(request: Request, shared: Shared, name: str, file: str, *, dry_run: bo
         terminal.say(shared.raised)
     if shared.left_out:
         terminal.warn(
-            f"{counted(shared.left_out, 'delta')} left out: nothing of their installation was here, or a copy of a database wrote them. "
+            f"{counted(shared.left_out, 'delta')} left out, of writers that nobody has let in here yet. "
             f"If you know whose they are: {request.command(f'import {file} --trust')}"
         )
     if dry_run:
         terminal.say("Nothing was written. To do it, leave out --dry-run.")
     elif not shared.new and not shared.forgotten:
-        terminal.say("Nothing was changed: all of it that is let in was here already.")
+        terminal.say("Nothing was changed: all that is let in was here already." if shared.known else "Nothing was changed.")
     else:
         terminal.say(f"This is version {shared.version}. See it: {request.command('log')}")
