@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,9 @@ from tenure.governance.ledger import canonical, chain, digest_of
 from tenure.learning.forgetting import Wanted, forget
 from tenure.learning.recall import recall
 from tenure.learning.review import approve, held_changes
+from tenure.learning.revoking import lift, revoke_origin
 from tenure.learning.sharing import Shared
+from tenure.playbook.aggregates import Aggregate
 from tenure.playbook.delta import Add, Delta, Observe, Retire, Tally
 from tenure.ports import Store
 from tenure.stores.in_memory import InMemoryStore
@@ -194,6 +196,35 @@ def test_a_tombstone_that_puts_something_in_is_refused() -> None:
     with pytest.raises(UnreadableInput, match="may only take out"):
         imported(ours, data_of(held))
     assert exported(ours) == before
+
+
+# -- revoking ------------------------------------------------------------------------------------------
+
+
+def test_what_one_side_revokes_and_lifts_again_reads_the_same_on_both() -> None:
+    ours, theirs = InMemoryStore(), InMemoryStore()
+    told(ours, "Pay once", key="k")
+    told(theirs, "Round half up", key="k")
+    imported(theirs, exported(ours))
+    with theirs.writing(S) as work:
+        numbers = [Observe("figures", "paid", "12.5", origin="mallory/web"), Observe("figures", "paid", "7", origin="ann/desk")]
+        work.admit(Delta(IDS.next(work.newest_delta_id()), numbers))
+    exchanged(ours, theirs)
+    before = [table.rows for table in figures(ours)]
+    with theirs.writing(S) as work:
+        revoke_origin(work, "mallory/web", ids=IDS, at=NOW, author="person:a")
+    assert imported(ours, exported(theirs)).revoked
+    exchanged(ours, theirs)
+    assert [table.rows for table in figures(ours)] != before
+    with theirs.writing(S) as work:
+        lift(work, "mallory/web", ids=IDS, at=NOW, author="person:a")
+    exchanged(ours, theirs)
+    assert [table.rows for table in figures(ours)] == before
+
+
+def figures(store: Store) -> Sequence[Aggregate]:
+    with store.reading(S) as look:
+        return look.aggregates()
 
 
 # -- tampering -----------------------------------------------------------------------------------------

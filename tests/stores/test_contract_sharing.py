@@ -78,7 +78,7 @@ def test_of_deltas_that_share_a_key_the_smallest_id_counts_whenever_it_comes(sto
     with store.writing(scope) as work:
         work.admit(Delta("05", [Add("s", "ours", id="s-2")], key="learn:r:1:x"))
         work.put_links(links_of(theirs, S))
-        assert work.key_owner("learn:r:1:x") == "01"  # type: ignore[attr-defined]
+        assert work.key_owner("learn:r:1:x") == "01"
     proven(store, scope)
     with store.reading(scope) as look:
         assert [lesson.text for lesson in look.lessons(live=False)] == ["theirs"]
@@ -149,17 +149,16 @@ def some_operation(chance: random.Random, ids: list[str]) -> Operation:
         named = f"x-{chance.randrange(5)}" if chance.random() < 0.4 else None
         return Add("s", f"text {chance.randrange(12)}", id=named)
     one = chance.choice(ids)
-    return chance.choice(
-        [
-            Retire(one),
-            Update(one, text=f"new {chance.randrange(9)}"),
-            Tally(one, helpful=1),
-            Merge((chance.choice(ids),), one),
-            Restore(one),
-            Pin(one),
-            Observe("figures", "n", str(chance.randrange(9))),
-        ]
-    )
+    others: list[Operation] = [
+        Retire(one),
+        Update(one, text=f"new {chance.randrange(9)}"),
+        Tally(one, helpful=1),
+        Merge((chance.choice(ids),), one),
+        Restore(one),
+        Pin(one),
+        Observe("figures", "n", str(chance.randrange(9))),
+    ]
+    return chance.choice(others)
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

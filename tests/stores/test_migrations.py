@@ -180,7 +180,8 @@ def test_origins_and_the_number_of_cases_are_read_off_the_runs_of_an_earlier_sch
     before = seen()
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    later = "DROP TABLE draws; DROP TABLE postponed; DROP TABLE held_statements;"
+    since = ("draws", "postponed", "held_statements", "memory_entries", "memory_nodes", "memory_files", "memory_words")
+    later = "".join(f"DROP TABLE {gone};" for gone in since)
     connection.executescript(f"{later}{BEFORE_FORGETTING}UPDATE alembic_version SET version_num = '0006';")
     connection.close()
     store = open_sqlite(url)
