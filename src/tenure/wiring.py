@@ -12,6 +12,7 @@ from tenure.active_run import ActiveRun
 from tenure.errors import ScopeError, StoreError, UserError
 from tenure.governance.redaction import redact, redact_operations
 from tenure.learning.embedding import Embedding, Vectors
+from tenure.learning.exchanging import LedgerSharing
 from tenure.learning.figures import FigureKeeping
 from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from tenure.learning.memory import Memory
 
 
-class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
+class Tenure(FigureKeeping, HoldingOut, HostThinking, LedgerSharing, Removal, ReviewKeeping):
     """A playbook that learns from runs.
 
         book = Tenure.open("sqlite:///book.db", scope="finance")

@@ -22,6 +22,7 @@ from tenure.learning.revoked_memory import entries_from, follow_revocations
 from tenure.learning.taking_back import reopen_held_again
 from tenure.learning.upkeep import renew_prompt
 from tenure.playbook.delta import Delta, Observe, Operation, Restore, Retire, Revoke, Update
+from tenure.playbook.folding import fold, folding_key
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.part import close, fold_part
 from tenure.playbook.removal import Gone, touched, without
@@ -236,6 +237,11 @@ def _as_if(reading: Reading, entries: Mapping[int, LedgerEntry], changed: Mappin
     """The operations after which the playbook reads as if some deltas had been others. Cost follows what they concern."""
     if not changed:
         return ()
+    if merged := reading.merged():
+        # Which deltas count depends on all of them: of two that share a key, one does.
+        order = sorted(reading.ledger(), key=lambda one: folding_key(one.version, one.delta.id, one.digest, merged))
+        then = fold(changed.get(entry.version, entry.delta) for entry in order).playbook
+        return undo(then, reading.playbook(), reason=reason)
     before = [entries[version].delta for version in changed]
     observed = any(isinstance(op, Observe | Revoke) for delta in before for op in delta.operations)
     keys = {key for delta in before for key in touched(delta)}
