@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from tenure.governance.ledger_lines import Link
 from tenure.playbook.delta import Delta
 from tenure.playbook.run import Run
 from tenure.waiting import HeldChange
@@ -163,4 +164,60 @@ class Forgetting(Protocol):
 
     def drop_cores(self) -> None:
         """Take out the cores that were shown in contexts."""
+        ...
+
+
+class Sharing(Protocol):
+    """The part of a look at a scope that is shared with other installations: the links of its ledger."""
+
+    def merged(self) -> int:
+        """Up to this arrival number deltas count in the order of their ids, later ones as they came; 0 before anything was shared."""
+        ...
+
+    def own_writer(self) -> str:
+        """What this installation writes as from now on."""
+        ...
+
+    def writers(self) -> frozenset[str]:
+        """Installations of which links stand here, whatever branches their chains have."""
+        ...
+
+    def links(self) -> Iterator[Link]:
+        """All links, by writer, number and digest. Read a portion at a time."""
+        ...
+
+    def links_of(self, deltas: Collection[str]) -> Sequence[Link]:
+        """Links that hold deltas of these ids."""
+        ...
+
+    def digests_at(self, writer: str, numbers: Collection[int]) -> Mapping[int, frozenset[str]]:
+        """Digests of the links that an installation's chain has at some numbers; more than one where it has branches."""
+        ...
+
+    def followed(self, writer: str, digests: Collection[str]) -> frozenset[str]:
+        """Those of some links of an installation after which another one stands here."""
+        ...
+
+    def vouched(self) -> Mapping[str, Mapping[int, str]]:
+        """What tombstones say of links that were written anew (see `ledger.amendments`)."""
+        ...
+
+
+class TakingIn(Protocol):
+    """What brings links of other installations into a scope."""
+
+    def put_links(self, new: Iterable[Link], anew: Sequence[Link] = ()) -> None:
+        """Put links in as they are, and have all deltas of the scope count in the order of their ids from now on.
+
+        If one of them continues a chain of this installation itself, a copy of the database wrote it: from now on this one
+        writes as another. Where two links follow the same one, each begins a branch, named the same everywhere.
+
+        Args:
+            new: links that are not here; each after the one that it follows.
+            anew: links that are here, with less in them.
+        """
+        ...
+
+    def vouch(self, tombstone: Delta, anew: Sequence[Link]) -> int:
+        """Set a tombstone that vouches for the payloads which some links have now; its arrival number."""
         ...

@@ -14,6 +14,7 @@ from tenure.keeping import FailedReply as FailedReply
 from tenure.keeping import Forgetting as Forgetting
 from tenure.keeping import LedgerEntry as LedgerEntry
 from tenure.keeping import Scrubbed as Scrubbed
+from tenure.keeping import Sharing, TakingIn
 from tenure.keeping import Traces as Traces
 from tenure.memory_tree.keeping import MemoryReading, MemoryWriting
 from tenure.passages import Found as Found
@@ -227,7 +228,7 @@ class CaseHit:
     identifiers: tuple[str, ...] = ()
 
 
-class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryReading, LogSearch, Protocol):
+class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryReading, LogSearch, Sharing, Protocol):
     """A consistent look at one scope (and, where said, at the scopes it inherits from)."""
 
     @property
@@ -395,7 +396,7 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         ...
 
 
-class Writing(Reading, Forgetting, PostponedWriting, Deciding, MemoryWriting, Protocol):
+class Writing(Reading, Forgetting, PostponedWriting, Deciding, MemoryWriting, TakingIn, Protocol):
     """A transaction on one scope. Nothing is kept unless it ends without an error."""
 
     def admit(self, delta: Delta) -> Admitted:

@@ -59,9 +59,24 @@ def find_database(given: str | None = None, *, folder: Path | None = None, envir
     root = _project(_here(folder))
     if root is not None:
         return Place(url=f"sqlite:///{root / '.tenure' / 'tenure.db'}", why="project")
+    return Place(url=f"sqlite:///{user_data_folder() / 'tenure.db'}", why="user")
+
+
+def user_data_folder() -> Path:
+    """Where Tenure keeps what belongs to a person and to no project.
+
+    Raises:
+        SettingError: the home folder is not known.
+    """
     import platformdirs  # here, because only the last choice needs it
 
-    return Place(url=f"sqlite:///{Path(platformdirs.user_data_dir('tenure', appauthor=False)) / 'tenure.db'}", why="user")
+    try:
+        folder = Path(platformdirs.user_data_dir("tenure", appauthor=False))
+    except RuntimeError:
+        folder = Path("~")
+    if not folder.is_absolute():  # `~` as it stands: a folder of that name would be made here
+        raise SettingError("The home folder is not known. Set HOME or XDG_DATA_HOME, or name a database: --db or TENURE_DB.")
+    return folder
 
 
 def _project(here: Path) -> Path | None:

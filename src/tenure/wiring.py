@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tenure.active_run import ActiveRun
 from tenure.errors import ScopeError, StoreError, UserError
-from tenure.governance.redaction import redact_operations
+from tenure.governance.redaction import redact, redact_operations
 from tenure.learning.embedding import Embedding, Vectors
+from tenure.learning.exchanging import LedgerSharing
 from tenure.learning.figures import FigureKeeping
 from tenure.learning.history import compare, find_version
 from tenure.learning.history import rollback as roll_back
 from tenure.learning.holdouts import HoldingOut
 from tenure.learning.host_thinking import HostThinking
-from tenure.learning.recall import Context, recall
+from tenure.learning.recall import Context, recall, stable_part
 from tenure.learning.removing import Removal
 from tenure.learning.revoking import follow_rollback
 from tenure.learning.rulings import ReviewKeeping
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from tenure.learning.memory import Memory
 
 
-class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
+class Tenure(FigureKeeping, HoldingOut, HostThinking, LedgerSharing, Removal, ReviewKeeping):
     """A playbook that learns from runs.
 
         book = Tenure.open("sqlite:///book.db", scope="finance")
@@ -111,7 +112,14 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
         """The long-term memory of the scope: raw entries, and the tree above them."""
         from tenure.learning.memory import Memory
 
-        return Memory(self.store, self.scope, clock=self.clock, ids=self.ids, model=self._model)
+        return Memory(self.store, self.scope, clock=self.clock, ids=self.ids, model=self._model, playbook=self.stable)
+
+    def check_memory(self) -> tuple[str, ...]:
+        """What is wrong with the long-term memory of the scope, a sentence each; empty if it is sound."""
+        from tenure.learning.memory_check import check_memory
+        from tenure.stores.in_memory import InMemoryStore
+
+        return check_memory(self.store, self.scope, clock=self.clock, ids=self.ids, fresh=InMemoryStore)
 
     def _compact_memory(self, scope: str) -> None:
         self.in_scope(scope).memory.compact()
@@ -206,6 +214,26 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, Removal, ReviewKeeping):
             with self.store.writing(self.scope) as work:
                 work.keep_core(found.core, found.core_size)
         return found
+
+    def stable(self, budget: int | None = None) -> str:
+        """The stable part of the playbook, as every context begins with it: core and tail, redacted. The same bytes until it changes.
+
+        Args:
+            budget: tokens of it at most; none takes what a context has for it, by `context.tokens` and `context.core_tokens`.
+        """
+        with self.store.reading(self.scope) as reading:
+            settings = read_settings(reading.setting)
+            whole = settings.whole("context.tokens") if budget is None else positive(budget, "budget")
+            core_tokens = settings.whole("context.core_tokens")
+            drawing = self._drawing(settings, "", "")
+            found, _, size = stable_part(reading, whole, core_tokens, self.clock.now(), open_counter(settings), drawing)
+            changed = found is not None and found.core != reading.core(size)
+        if found is None:
+            return ""
+        if changed:
+            with self.store.writing(self.scope) as work:
+                work.keep_core(found.core, size)
+        return redact(found.text).text
 
     def run(self, task: str | Task, *, budget: int | None = None, kind: str = "", session: str = "") -> ActiveRun:
         """A run to be reported as it happens; use it with `with` or `async with`.

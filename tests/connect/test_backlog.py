@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tenure import Tenure
 from tenure.connect.backlog import run_of_notes, work_off
 from tenure.connect.spool import QUIET_S, Spool
 from tenure.traces.echo import CLOSE, OPEN
@@ -31,6 +32,20 @@ def test_a_session_that_ended_is_learned_without_anybody_waiting(machine: Machin
     assert ["stg accepted" in one["text"] for one in lessons(machine)] == [True]
     assert (machine.project / ".tenure" / ".gitignore").read_text() == "*\n"
     assert "1 lessons added" in (machine.spool / "log").read_text()
+
+
+def test_what_the_sub_agents_of_a_session_did_is_learned_with_it(machine: Machine) -> None:
+    log = machine.session("s")
+    below = log.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    below.parent.mkdir(parents=True)
+    records = [{**json.loads(line), "isSidechain": True, "agentId": "a1"} for line in log.read_text().splitlines()]
+    text = "".join(json.dumps({**record, "uuid": f"a1-{at}"}) + "\n" for at, record in enumerate(records))
+    below.write_text(text.replace("deploy", "publish"))
+    Spool(machine.database).waits("claude-code", "s", {"scope": "local/p", "transcript": str(log)}, now=True)
+    assert work_off(machine.database) == 1
+    with Tenure.open(f"sqlite:///{machine.database}", scope="local/p") as book, book.store.reading("local/p") as reading:
+        assert sorted(reading.run_ids()) == ["claude-code:s", "claude-code:s:agent:a1"]
+        assert sorted(lesson.text.split("`")[1] for lesson in reading.lessons()) == ["deploy", "publish"]
 
 
 def test_two_sessions_at_once_are_both_learned_by_one_process_at_a_time(machine: Machine) -> None:
@@ -207,3 +222,52 @@ def test_switched_off_meanwhile_nothing_is_read(machine: Machine) -> None:
     subprocess.run([sys.executable, "-m", "tenure.connect.backlog", str(machine.database)], env=machine.environment, check=True)
     assert lessons(machine) == []
     assert "switched off" in (spool.folder / "log").read_text()
+
+
+def entries(machine: Machine) -> list[tuple[str, str]]:
+    """What the memory of the project holds of sessions, with who said it."""
+    scope = json.loads(machine.tenure("status", "--json"))["scope"]
+    with Tenure.open(f"sqlite:///{machine.database}", scope=scope) as book, book.store.reading(scope) as look:
+        assert look.stale_periods() == []
+        return [(one.role, one.text) for one in look.entries()]
+
+
+def flushed(machine: Machine) -> None:
+    """Wait until what was said was written to memory and nobody is at work."""
+    until = time.monotonic() + 120
+    while any('"flush"' in path.read_text() for path in machine.spool.glob("*.json")):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_before_the_host_compacts_what_was_said_is_in_memory_and_later_rounds_only_add(machine: Machine) -> None:
+    path = machine.session("s", extra=f" {OPEN}>the old lesson{CLOSE} with key AKIAABCDEFGHIJKLMNOP")
+    for _ in range(2):
+        machine.hook("claude-code", "pre-compact", machine.event("s", trigger="auto"))
+        flushed(machine)
+    (waiting,) = machine.spool.glob("*.json")
+    assert json.loads(waiting.read_text())["due"] - time.time() > QUIET_S - 120  # the session itself is learned once it is quiet
+    said = [("user", "Deploy the billing service to staging  with key [redacted:aws-key]"), ("assistant", "Deployed.")]
+    assert entries(machine) == said
+    assert json.loads(machine.tenure("status", "--json"))["counts"]["runs"] == 0
+    more = {"role": "user", "content": "And the ledger service too"}
+    record = {"type": "user", "uuid": "s-9", "sessionId": "s", "cwd": str(machine.project), "timestamp": "2026-11-30T05:00:00.000Z"}
+    path.write_text(path.read_text() + json.dumps({**record, "message": more}) + "\n")
+    machine.hook("claude-code", "session-end", machine.event("s"))
+    machine.learned()
+    assert entries(machine) == [*said, ("user", "And the ledger service too")]
+    assert json.loads(machine.tenure("status", "--json"))["counts"]["runs"] == 1
+    assert "ledger service" in machine.tenure("memory", "recall", "ledger service")
+    machine.tenure("forget", "--run", "claude-code:s", "--yes")
+    machine.hook("claude-code", "session-end", machine.event("s"))
+    machine.learned()
+    assert entries(machine) == []
+
+
+def test_where_learning_is_switched_off_nothing_is_written_to_memory(machine: Machine) -> None:
+    machine.session("s")
+    machine.tenure("config", "set", "hooks.learn", "off")
+    machine.hook("claude-code", "pre-compact", machine.event("s", trigger="manual"))
+    machine.hook("claude-code", "session-end", machine.event("s"))
+    assert not machine.spool.exists()
+    assert entries(machine) == []

@@ -6,6 +6,8 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -134,7 +136,7 @@ def test_a_server_of_that_name_which_is_a_persons_own_stays_theirs(tmp_path: Pat
     text = '{"mcpServers": {"tenure": {"command": "my-own"}}}'
     (root / ".mcp.json").write_text(text)
     asked = wanted("claude-code", root)
-    connect(asked, journal)
+    assert [step.became for step in connect(asked, journal) if step.path.name == ".mcp.json"] == ["theirs"]
     disconnect(asked, journal)
     assert (root / ".mcp.json").read_text() == text
 
@@ -210,3 +212,154 @@ def test_a_failed_write_leaves_no_record(tmp_path: Path, monkeypatch: pytest.Mon
         connect(wanted("claude-code", root), journal)
     assert contents(root) == before
     assert journal.all() == ()
+
+
+def test_a_file_made_read_only_is_not_put_aside_for_another(tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    file = root / ".claude" / "settings.local.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"model": "opus"}')
+    file.chmod(0o444)
+    before = contents(root)
+    with pytest.raises(UserError, match=r"settings\.local\.json' is read-only\. .*nothing was written"):
+        connect(wanted("claude-code", root), journal)
+    assert (contents(root), journal.all()) == (before, ())
+    file.chmod(0o644)
+    connect(wanted("claude-code", root), journal)
+    file.chmod(0o444)
+    connected = contents(root)
+    with pytest.raises(UserError, match="is read-only"):
+        disconnect(wanted("claude-code", root), journal)
+    assert contents(root) == connected
+    assert state_of(wanted("claude-code", root), journal) == "connected"
+
+
+def _connect_one(folder: str) -> None:
+    connect(wanted("claude-code", Path(folder)), Journal(Path(folder).parent / "data" / "c.json"))
+
+
+def test_connections_made_at_once_are_all_recorded_and_all_come_back(tmp_path: Path) -> None:
+    # Eight projects, and one of them thrice: what is recorded last must not take the others' records with it.
+    folders = [tmp_path / f"p{n}" for n in range(8)]
+    for folder in folders:
+        (folder / ".claude").mkdir(parents=True)
+        (folder / ".claude" / "settings.local.json").write_bytes(b'{"model": "opus" /* mine */}\r\n')
+    with ProcessPoolExecutor(5, mp_context=get_context("fork" if os.name != "nt" else "spawn")) as pool:
+        list(pool.map(_connect_one, map(str, (*folders, folders[0], folders[0]))))
+    journal = Journal(tmp_path / "data" / "c.json")
+    assert {one.root for one in journal.all()} == set(folders)
+    for folder in folders:
+        assert all(step.exact for step in disconnect(wanted("claude-code", folder), journal))
+        assert {name for name, raw in contents(folder).items() if raw is not None} == {".claude/settings.local.json"}
+        assert (folder / ".claude" / "settings.local.json").read_bytes() == b'{"model": "opus" /* mine */}\r\n'
+
+
+@pytest.mark.parametrize("written", range(4))
+def test_a_connection_that_was_cut_off_can_be_made_again_or_taken_away(
+    written: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    real, left = os.replace, [written]
+
+    def replace(source: str | Path, target: str | Path) -> None:
+        if "c.json" not in str(target):
+            if not left[0]:
+                raise Killed
+            left[0] -= 1
+        real(source, target)
+
+    for again in (False, True):
+        root, journal = tmp_path / f"p{again}", Journal(tmp_path / f"{again}" / "c.json")
+        root.mkdir()
+        (root / ".mcp.json").write_text('{"mcpServers": {"other": {"command": "o"}}}')
+        before = contents(root)
+        left[0] = written
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "replace", replace)
+            if written < 3:
+                with pytest.raises(Killed):
+                    connect(wanted("claude-code", root), journal)
+            else:
+                connect(wanted("claude-code", root), journal)
+        if again:
+            connect(wanted("claude-code", root), journal)
+            assert state_of(wanted("claude-code", root), journal) == "connected"
+            assert not list(root.rglob(".*.tenure-*"))
+        disconnect(wanted("claude-code", root), journal)
+        assert {name: raw for name, raw in contents(root).items() if ".tenure-" not in name and raw is not None} == before
+
+
+def test_an_installation_that_moved_is_written_anew_in_place_of_the_old_one(tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    root.mkdir()
+    text = '{\n\t"mcpServers": {} // mine\n}\n'
+    (root / ".mcp.json").write_text(text)
+    for host in HOSTS:
+        connect(wanted(host, root), journal)
+        moved = HOSTS[host](root, Programs(hook=("/new/über 🚀/tenure-hook",), tenure=("/new/über 🚀/tenure",)), user=False, environment={})
+        connect(moved, journal)
+        written = {file.path: file.path.read_text(encoding="utf-8") for file in moved.files if file.meaning != "instructions"}
+        assert all("/new/über 🚀/tenure" in said and "/opt/" not in said for said in written.values())
+        assert all(step.exact for step in disconnect(moved, journal))
+    assert {name: raw for name, raw in contents(root).items() if raw is not None} == {".mcp.json": text.encode()}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "edit"),
+    [
+        ('{"a": [1, 2,],}', ("2, 3,", "2,")),
+        ('{\n\t"hooks": {\n\t\t"SessionStart": [] // none\n\t},\n\t"model": "opus"\n}\n', ("sonnet", "opus")),
+        ('// mine\r\n{\r\n  "permissions": {"allow": []}\r\n}', ('["Bash(ls)"]', "[]")),
+    ],
+)
+def test_what_a_person_edited_elsewhere_since_stays_byte_for_byte(theirs: str, edit: tuple[str, str], tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    file = root / ".claude" / "settings.local.json"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(theirs.encode())
+    connect(wanted("claude-code", root), journal)
+    new, old = edit
+    head, found, tail = file.read_bytes().decode().rpartition(old)
+    assert found
+    file.write_bytes(f"{head}{new}{tail}".encode())
+    disconnect(wanted("claude-code", root), journal)
+    head, _, tail = theirs.rpartition(old)
+    assert file.read_bytes().decode() == f"{head}{new}{tail}"
+
+
+def test_a_line_like_our_table_in_a_string_is_no_table(tmp_path: Path) -> None:
+    root, journal = tmp_path / "p", Journal(tmp_path / "c.json")
+    file = root / ".codex" / "config.toml"
+    file.parent.mkdir(parents=True)
+    text = 'notes = """\n[mcp_servers.tenure]\ncommand = \'old\'\n"""\n'
+    file.write_text(text)
+    connect(wanted("codex", root), journal)
+    file.write_text(file.read_text() + '\n[mcp_servers.tenure.env]\nA = "1"\n\n[later]\nx = 1\n')
+    disconnect(wanted("codex", root), journal)
+    assert file.read_text() == text + "\n[later]\nx = 1\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the account's home is found otherwise")
+def test_a_home_that_is_not_known_is_said_and_no_folder_of_that_name_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pwd
+
+    from tenure.connect.hosts import wanted_for
+    from tenure.connect.journal import journal_path
+    from tenure.errors import SettingError
+    from tenure.project import find_database
+
+    def nobody(number: int) -> None:
+        raise KeyError(number)
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.delenv("HOME")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="Set HOME, or connect a project"):
+        wanted_for("claude-code", tmp_path, user=True)
+    with pytest.raises(UserError, match="Set HOME or XDG_DATA_HOME"):
+        journal_path()
+    with pytest.raises(SettingError, match="Set HOME or XDG_DATA_HOME"):
+        find_database(folder=tmp_path, environment={})
+    assert contents(tmp_path) == {}

@@ -71,7 +71,7 @@ def test_secrets_are_gone_before_anything_is_kept(book: Tenure) -> None:
 
 def test_an_event_told_three_times_is_one_entry(book: Tenure) -> None:
     kept = [book.memory.flush("summary of the session", event="compact-1") for _ in range(3)]
-    assert [bool(one.built) for one in kept] == [True, False, False]
+    assert [bool(one.compacted.built) for one in kept] == [True, False, False]
     with book.store.reading(book.scope) as look:
         assert len(look.entries()) == 1
 

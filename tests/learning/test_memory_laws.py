@@ -42,7 +42,7 @@ def opened(clock: Told, *, model: RuleModel | None = None) -> Tenure:
 def tree(book: Tenure) -> dict[str, object]:
     """All that a memory derives from its entries."""
     with book.store.reading(book.scope) as look:
-        nodes = {node.period.key: node for kind in ("day", "week", "month") for node in look.nodes(kind)}  # type: ignore[arg-type]
+        nodes = {node.period.key: node for kind in ("day", "week", "month") for node in look.nodes(kind)}
         kept = {name: look.memory_file("memory.kept", name) for name in look.memory_files("memory.kept")}
         return {"nodes": nodes, "kept": kept, "stale": list(look.stale_periods()), "root": book.memory.root()}
 

@@ -9,7 +9,7 @@ import pytest
 
 from tenure import Add, Evidence, Outcome, Retire, Run, Task, Tenure
 from tenure.errors import SettingError
-from tenure.memory_tree.entries import Entry
+from tenure.memory_tree.entries import Entry, EntryType
 from tenure.playbook.delta import Delta
 from tenure.ports import FailedReply, HeldChange
 
@@ -103,11 +103,11 @@ def test_a_period_is_a_number_with_a_unit(book: Tenure, wrong: str) -> None:
         book.set("retention.raw", wrong)
 
 
-def entry(days: int, **more: str) -> Entry:
+def entry(days: int, type: EntryType = "log") -> Entry:
     at = NOW - timedelta(days=days)
-    said = f"said {days} days ago {more.get('type', '')}"
-    moment, day = at.isoformat(timespec="microseconds"), at.date().isoformat()
-    return Entry(id=f"e{days}{more.get('type', '')}", at=moment, day=day, text=said, **more)  # type: ignore[arg-type]
+    name = f"e{days}{'' if type == 'log' else type}"
+    day = at.date().isoformat()
+    return Entry(id=name, at=at.isoformat(timespec="microseconds"), day=day, text=f"said {days} days ago {type}", type=type)
 
 
 def test_old_entries_of_the_memory_go_with_their_nodes_and_what_a_person_said_to_keep_stays_and_is_told(book: Tenure) -> None:

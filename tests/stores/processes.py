@@ -74,7 +74,33 @@ def only_open(url: str) -> None:
     store.close()
 
 
-VERBS: dict[str, Callable[..., None]] = {"learn": learn, "same": same, "open": only_open}
+def tell_events(url: str, count: str) -> None:
+    """Tell the memory events that others tell too: checkpoints, and every third a flush. Says of each whether it was kept."""
+    from tenure import Tenure
+
+    book = Tenure.open(url, scope=SCOPE, embedder="none")
+    for number in range(int(count)):
+        event = f"event-{number:04}"
+        if number % 3:
+            kept = book.memory.checkpoint(request=f"task {number}", outcome="done", event=event)
+        else:
+            kept = book.memory.flush(f"summary {number}", event=event).kept
+        say(f"{'kept' if kept is not None else 'known'} {event}")
+    book.memory.start()
+    book.close()
+
+
+def export(url: str, folder: str) -> None:
+    """Export the memory again and again, with a new entry each time."""
+    from tenure import Tenure
+
+    book = Tenure.open(url, scope=SCOPE, embedder="none")
+    for number in itertools.count():
+        book.memory.log(f"entry {number}")
+        say(f"left {len(book.memory.export(folder).left)}")
+
+
+VERBS: dict[str, Callable[..., None]] = {"learn": learn, "same": same, "open": only_open, "tell-events": tell_events, "export": export}
 
 
 def main(verb: str, *arguments: str) -> int:

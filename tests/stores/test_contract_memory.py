@@ -144,3 +144,49 @@ def test_files_of_a_layer_are_written_over_and_removed(store: Store, layer: str)
         assert (work.memory_file(layer, "a"), list(work.memory_files(layer))) == ("three\nlines", ["a", "b"])
         work.put_memory_file(layer, "b", "")
         assert (work.memory_file(layer, "b"), list(work.memory_files(layer))) == ("", ["a"])
+
+
+def test_entries_that_are_taken_out_are_found_no_more_and_what_was_made_of_them_is_due(store: Store) -> None:
+    scope = fresh_scope()
+    first, second = entry(1, NOON, "zebra one", event="e-1"), entry(2, NOON, "zebra two")
+    nodes, _ = build([first, second])
+    with store.writing(scope) as work:
+        work.keep_entries([first, second])
+        for node in nodes.values():
+            work.keep_node(node)
+        assert work.drop_entries([first.id, first.id, "unknown"]) == 1
+        assert work.drop_entries([]) == 0
+    with store.reading(scope) as look:
+        assert [one.id for one in look.entries()] == [hit.id for hit in look.find_in_log("zebra", limit=9)[1].hits] == [second.id]
+        assert [one.key for one in look.stale_periods()] == ["2026-03-15", "2026-W11", "2026-03"]
+        assert look.node(touched([first.day])[0]) is not None  # what stands above is for the caller to build or drop
+        assert look.check_memory() == []
+        assert (look.counts()["memory_entries"], look.counts()["memory_nodes"]) == (1, 3)
+    with store.writing(scope) as work:
+        assert work.keep_entries([first]) == 1  # its id and its event are free again
+        work.drop_entries([first.id, second.id])
+        assert work.check_memory() == ["nodes of days without entries: 2026-03-15"]
+
+
+def test_texts_of_all_layers_are_seen_at_once_and_a_scope_with_a_memory_alone_is_listed(store: Store) -> None:
+    scope, noted, built = fresh_scope(), fresh_scope(), fresh_scope()
+    with store.writing(scope) as work:
+        work.put_memory_file("plan", "b", "two")
+        work.put_memory_file("plan", "a", "one")
+        work.put_memory_file("memory.built", "", "2026-03-15")
+        assert list(work.memory_texts().items()) == [(("memory.built", ""), "2026-03-15"), (("plan", "a"), "one"), (("plan", "b"), "two")]
+    with store.writing(noted) as work:
+        work.keep_entries([entry(1, NOON, "said")])
+    with store.writing(built) as work:
+        work.put_memory_file("memory.built", "", "2026-03-15")
+    assert {scope, noted} <= set(store.scopes())
+    assert built not in store.scopes()
+
+
+def test_nodes_are_due_when_that_is_said(store: Store) -> None:
+    scope, periods = fresh_scope(), touched(["2026-03-15"])
+    with store.writing(scope) as work:
+        work.mark_stale(periods)
+        work.mark_stale(periods)
+        assert list(work.stale_periods()) == list(periods)
+        assert work.counts()["memory_nodes"] == 0

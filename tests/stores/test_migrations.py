@@ -15,7 +15,18 @@ DROP TABLE forgotten_runs;
 DROP INDEX ix_runs_tenant_scope_origin;
 ALTER TABLE runs DROP COLUMN origin;
 ALTER TABLE runs DROP COLUMN revoked;
-ALTER TABLE ledger DROP COLUMN effective;
+DROP INDEX ix_ledger_tenant_scope_delta_id;
+DROP INDEX ix_ledger_tenant_scope_delta_key;
+ALTER TABLE ledger RENAME TO shared;
+CREATE TABLE ledger (tenant TEXT NOT NULL, scope TEXT NOT NULL, version INTEGER NOT NULL, writer TEXT NOT NULL, seq INTEGER NOT NULL,
+    delta_id TEXT NOT NULL, delta_key TEXT, payload TEXT NOT NULL, previous TEXT NOT NULL, digest TEXT NOT NULL, recorded TEXT NOT NULL,
+    CONSTRAINT pk_ledger PRIMARY KEY (tenant, scope, version),
+    CONSTRAINT uq_ledger_tenant_scope_delta_id UNIQUE (tenant, scope, delta_id),
+    CONSTRAINT uq_ledger_tenant_scope_delta_key UNIQUE (tenant, scope, delta_key),
+    CONSTRAINT uq_ledger_tenant_scope_writer_seq UNIQUE (tenant, scope, writer, seq));
+INSERT INTO ledger SELECT tenant, scope, version, writer, seq, delta_id, delta_key, payload, previous, digest, recorded FROM shared;
+DROP TABLE shared;
+ALTER TABLE scopes DROP COLUMN merged;
 ALTER TABLE scopes DROP COLUMN cases;
 ALTER TABLE installation DROP COLUMN unscrubbed;
 """

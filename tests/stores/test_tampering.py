@@ -83,7 +83,7 @@ def copied(path: Path, version: int, writer: str, seq: int) -> Iterator[str]:
     """A row put in behind the last one."""
     payload = json.dumps({"id": "dx", "operations": []})
     digest = chain("", payload)
-    values = f"tenant, scope, {version}, '{writer}', {seq}, 'dx', NULL, '{payload}', digest, '{digest}', recorded, effective"
+    values = f"tenant, scope, {version}, '{writer}', {seq}, 'dx', NULL, '{payload}', digest, '{digest}', recorded, effective, imported"
     yield f"INSERT INTO ledger SELECT {values} FROM ledger WHERE version = 8"
 
 

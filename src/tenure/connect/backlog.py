@@ -13,13 +13,14 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenure.connect.hook import OFF, WITHOUT_LOG
-from tenure.connect.spool import KEPT_DAYS, MOST_ATTEMPTS, Spool, read_lines
+from tenure.connect.locking import alone
+from tenure.connect.spool import KEPT_DAYS, MOST_ATTEMPTS, QUIET_S, Spool, read_lines
 from tenure.errors import TenureError
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ def work_off(database: Path, *, longest_s: float = LONGEST_S) -> int:
     """
     spool, began, done = Spool(database), time.monotonic(), 0
     while _due(spool) and time.monotonic() - began < longest_s:
-        with _alone(spool.folder) as alone:
-            if not alone:
+        with alone(spool.folder / "lock") as first:
+            if not first:
                 return done
             scopes: set[str] = set()
             for path, held in _due(spool):
@@ -79,25 +80,6 @@ def _due(spool: Spool) -> list[tuple[Path, dict[str, Any]]]:
     return [(path, held) for path, held in spool.sessions() if float(held.get("due", 0)) <= time.time()]
 
 
-@contextmanager
-def _alone(folder: Path) -> Iterator[bool]:
-    """Whether this is the one process at work here. The system lets the lock go with the process, however that ends."""
-    with (folder / "lock").open("a+b") as stream:
-        try:
-            if os.name == "nt":
-                import msvcrt
-
-                msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-            else:
-                import fcntl
-
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-            return
-        yield True
-
-
 def _learn_session(spool: Spool, path: Path, held: Mapping[str, Any]) -> bool:
     """Learn from one session, or put it off; whether it was learned."""
     notes = _take_notes(path)
@@ -107,6 +89,12 @@ def _learn_session(spool: Spool, path: Path, held: Mapping[str, Any]) -> bool:
         _put_off(spool, path, held, exc)
         return False
     _log(spool, f"{held.get('host')} session {held.get('session')}: {said}")
+    if held.get("flush"):
+        # Only its memory was written; it goes on, and is learned once it is quiet. A hook may have said more of it meanwhile.
+        if _read(path) == held:
+            kept = {name: value for name, value in held.items() if name != "flush"}
+            _replace(path, {**kept, "due": float(held["at"]) + QUIET_S})
+        return True
     if _read(path) == held:  # else the session went on meanwhile, and waits anew
         path.unlink(missing_ok=True)
     path.with_suffix(".taken.jsonl").unlink(missing_ok=True)
@@ -121,18 +109,37 @@ def _learn(database: Path, held: Mapping[str, Any], notes: Sequence[Mapping[str,
         settings = book.settings()
         if not (settings.on("learn.enabled") and settings.on("hooks.learn")):
             return "learning is switched off; nothing was read"
-        report = ReadReport()
-        summary = book.learn_many(_with_exposures(run, held, notes) for run in _runs(held, notes, book.scope, report))
-        flush(book, notes)
+        report, remembered = ReadReport(), 0
+        if held.get("flush"):
+            remembered = sum(flush(book, run) for run in _runs(held, notes, book.scope, report))
+            return f"{remembered} entries written to memory before the host compacts"
+
+        def each() -> Iterator[Run]:
+            nonlocal remembered
+            for run in _runs(held, notes, book.scope, report):
+                yield _with_exposures(run, held, notes)
+                remembered += flush(book, run)
+
+        summary = book.learn_many(each())
         lost = f", {report.count} places could not be read: {report.unreadable[0]}" if report.count else ""
-        return f"{summary.runs} runs, {summary.added} lessons added, {summary.merged} merged, {summary.held} held{lost}"
+        learned = f"{summary.runs} runs, {summary.added} lessons added, {summary.merged} merged, {summary.held} held"
+        return f"{learned}, {remembered} entries in memory{lost}"
 
 
-def flush(book: Tenure, notes: Sequence[Mapping[str, Any]]) -> None:
-    """What the long-term memory is to keep of a session before its host compacted it; `flush` notes say that one is due.
+def flush(book: Tenure, run: Run) -> int:
+    """Write what was said in a session so far to the long-term memory, and bring its tree up to date; how many entries that added.
 
-    There is no long-term memory yet. A session is learned from its whole log, so that nothing is lost by then.
+    What sub-agents were told is the agent's own business and is left out.
     """
+    from tenure.learning.session_memory import remember_session
+    from tenure.traces.echo import without_injected
+
+    if run.task.kind == "sub-agent":
+        return 0
+    added = remember_session(book.memory, book.store, run, at=book.clock.now(), own_words=without_injected)
+    if added:
+        book.memory.compact()
+    return added
 
 
 def _runs(held: Mapping[str, Any], notes: Sequence[Mapping[str, Any]], scope: str, report: ReadReport) -> Iterator[Run]:
@@ -142,6 +149,9 @@ def _runs(held: Mapping[str, Any], notes: Sequence[Mapping[str, Any]], scope: st
     if held.get("transcript") and transcript.is_file():
         # By content: a path that the host names can hold anything.
         yield from read_runs(transcript, scope=scope, report=report)
+        # Claude Code keeps what its sub-agents did beside the session's log.
+        for path in sorted((transcript.with_suffix("") / "subagents").glob("*.jsonl")):
+            yield from read_runs(path, scope=scope, report=report)
         if report.runs:
             return
     if held["host"] in WITHOUT_LOG:
@@ -261,9 +271,13 @@ def _put_off(spool: Spool, path: Path, held: Mapping[str, Any], exc: Exception) 
         os.replace(path, path.with_suffix(".failed"))
         return
     if _read(path) == held:
-        new = path.with_name(f".{path.name}.{os.getpid()}")
-        new.write_text(json.dumps({**held, "attempts": tries, "due": time.time() + PAUSE_S * 2**tries}), encoding="utf-8")
-        os.replace(new, path)
+        _replace(path, {**held, "attempts": tries, "due": time.time() + PAUSE_S * 2**tries})
+
+
+def _replace(path: Path, held: Mapping[str, Any]) -> None:
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new.write_text(json.dumps(held), encoding="utf-8")
+    os.replace(new, path)
 
 
 def _remove_old(spool: Spool) -> None:

@@ -58,6 +58,13 @@ def wanted(root: Path, programs: Programs, *, user: bool, environment: Mapping[s
         ),
         next_steps=(
             "Start a new session: hooks are read when one starts.",
-            *(() if user else ("Claude Code asks once whether the project's MCP server may run; say yes.",)),
+            *(
+                ()
+                if user
+                else (
+                    "Claude Code asks once whether the project's MCP server may run; say yes.",
+                    ".mcp.json names a path of this machine: leave it out of Git, or connect with --user instead.",
+                )
+            ),
         ),
     )

@@ -31,8 +31,9 @@ def wanted(root: Path, programs: Programs, *, user: bool, environment: Mapping[s
     """What Codex's files should hold. Arguments as for `claude_code.wanted`."""
     given = environment.get("CODEX_HOME", "")
     folder = Path(given) if user and given else root / ".codex"
-    # Strings of JSON are strings of TOML.
-    server = f"command = {json.dumps(programs.tenure[0])}\nargs = {json.dumps([*programs.tenure[1:], 'mcp'])}\n"
+    # Strings of JSON are strings of TOML, but for characters written as two halves.
+    command, arguments = (json.dumps(said, ensure_ascii=False) for said in (programs.tenure[0], [*programs.tenure[1:], "mcp"]))
+    server = f"command = {command}\nargs = {arguments}\n"
     return Wanted(
         host=HOST,
         root=root,

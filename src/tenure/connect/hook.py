@@ -192,9 +192,10 @@ def _tool_failure(event: Event, place: _Place) -> str:
 
 
 def _pre_compact(event: Event, place: _Place) -> str:
-    # What the long-term memory flushes at this point hangs on this note (see `backlog.flush`). The log of the session goes on.
+    # What was said is written to the long-term memory by the process that learns (see `backlog.flush`). The session goes on.
     _try(place.spool, lambda one: one.note(event.host, event.session, {"kind": "flush"}))
-    _wait(event, place, now=False)
+    _wait(event, place, now=True, flush=True)
+    _start_learning(place, place.spool)
     return ""
 
 
@@ -354,8 +355,10 @@ def _note_tool(spool: Spool, event: Event, told: Mapping[str, Any]) -> None:
     )
 
 
-def _wait(event: Event, place: _Place, *, now: bool) -> None:
-    told = {"scope": place.scope, "transcript": event.transcript, "folder": event.folder}
+def _wait(event: Event, place: _Place, *, now: bool, flush: bool = False) -> None:
+    told: dict[str, Any] = {"scope": place.scope, "transcript": event.transcript, "folder": event.folder}
+    if flush:
+        told["flush"] = True
     _try(place.spool, lambda one: one.waits(event.host, event.session, told, now=now))
 
 

@@ -29,10 +29,16 @@ def wanted_for(host: str, folder: Path, *, user: bool, environment: Mapping[str,
         environment: none takes the process's.
 
     Raises:
-        UserError: no such host.
+        UserError: no such host, or the person's home folder is not known.
     """
     if host not in HOSTS:
         raise UserError(f"There is no host '{host}' that Tenure can be connected to. Use one of: {', '.join(HOSTS)}.")
     here = Path(os.path.realpath(folder))
-    root = Path(os.path.realpath(Path.home())) if user else next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
+    if user:
+        try:
+            root = Path(os.path.realpath(Path.home()))
+        except RuntimeError as exc:
+            raise UserError("The home folder is not known. Set HOME, or connect a project: leave out --user.") from exc
+    else:
+        root = next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
     return HOSTS[host](root, Programs.here(), user=user, environment=os.environ if environment is None else environment)

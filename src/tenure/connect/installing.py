@@ -7,19 +7,21 @@ something else did, our entries alone go. All new texts are made before the firs
 from __future__ import annotations
 
 import difflib
+import glob
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from tenure.connect.journal import Connection, Journal, WrittenFile, digest_of
-from tenure.connect.settings_text import BrokenSettings, Insertion, put_in, read_json, take_out, without_entries
+from tenure.connect.settings_text import BrokenSettings, Insertion, cut_out, put_in, read_json, take_out, without_entries
 from tenure.connect.toml_text import has_table, put_table, without_table
 from tenure.connect.wanted import Wanted, WantedFile, is_hook_command
 from tenure.errors import UserError
 
-Became = Literal["created", "changed", "unchanged", "removed", "absent", "kept"]
+Became = Literal["created", "changed", "unchanged", "theirs", "removed", "absent", "kept"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +31,8 @@ class Step:
     Attributes:
         path: of the file.
         meaning: what it is for.
-        became: what was or would be done: `kept` is a file of ours that a person changed, which is left.
+        became: what was or would be done: `kept` is a file of ours that a person changed, which is left; `theirs` has an entry of
+            our name that somebody else made, which is left too.
         before, after: its bytes; none where there is no file.
         exact: whether it comes back byte for byte as it was before it was connected.
     """
@@ -61,6 +64,11 @@ def connect(wanted: Wanted, journal: Journal, *, dry_run: bool = False, at: str 
         BrokenSettings: a file cannot be read, or has something else where ours has to go. Nothing was written.
         UserError: a file or folder cannot be written.
     """
+    with nullcontext() if dry_run else journal.held():
+        return _connect(wanted, journal, dry_run=dry_run, at=at)
+
+
+def _connect(wanted: Wanted, journal: Journal, *, dry_run: bool, at: str) -> tuple[Step, ...]:
     known = journal.find(wanted.host, wanted.root, wanted.whose)
     earlier = {one.path: one for one in known.files} if known else {}
     steps: list[Step] = []
@@ -71,8 +79,8 @@ def connect(wanted: Wanted, journal: Journal, *, dry_run: bool = False, at: str 
         record = earlier.get(real)
         base = _without(file, record, before)
         made = _with(file, base)
-        if made is None:  # somebody else's entry of that name
-            steps.append(Step(path=file.path, meaning=file.meaning, became="unchanged", before=before, after=before))
+        if made is None:
+            steps.append(Step(path=file.path, meaning=file.meaning, became="theirs", before=before, after=before))
             continue
         text, insertions, new_paths = made
         after = text.encode("utf-8", "surrogatepass")
@@ -92,6 +100,7 @@ def connect(wanted: Wanted, journal: Journal, *, dry_run: bool = False, at: str 
             )
         )
     if not dry_run:
+        _refuse_read_only(steps)
         connection = Connection(host=wanted.host, root=wanted.root, whose=wanted.whose, at=at, files=tuple(written))
         # The record comes first: what a crash leaves half written can then be taken away.
         journal.keep(connection)
@@ -113,6 +122,11 @@ def disconnect(wanted: Wanted, journal: Journal, *, dry_run: bool = False) -> tu
 
     Args and errors as for `connect`.
     """
+    with nullcontext() if dry_run else journal.held():
+        return _disconnect(wanted, journal, dry_run=dry_run)
+
+
+def _disconnect(wanted: Wanted, journal: Journal, *, dry_run: bool) -> tuple[Step, ...]:
     known = journal.find(wanted.host, wanted.root, wanted.whose)
     records = {one.path: one for one in known.files} if known else {}
     meanings = {Path(os.path.realpath(file.path)): file for file in wanted.files}
@@ -147,6 +161,7 @@ def disconnect(wanted: Wanted, journal: Journal, *, dry_run: bool = False) -> tu
         became: Became = "absent" if after == before else "removed"
         steps.append(Step(path=file.path, meaning=file.meaning, became=became, before=before, after=after, exact=exact))
     if not dry_run:
+        _refuse_read_only(steps)
         _write([step for step in steps if step.became == "removed"])
         for record in records.values():
             _remove_folders(record.folders)
@@ -241,12 +256,25 @@ def _without(file: WantedFile, record: WrittenFile | None, before: bytes | None)
         # A list of matcher groups inside one of ours goes with it.
         return record is None or names in made_by_us or (names[-1:] == ("hooks",) and isinstance(path[-2] if len(path) > 1 else "", int))
 
+    # Where ours still stand as they were put in, all else stays byte for byte: if that leaves what taking them out by form leaves.
+    cut: str | None = text
+    for made in reversed(record.made if record is not None else ()):
+        cut = cut_out(cut, made) if cut is not None else None
     text = without_entries(text, is_ours, name=name, emptied=emptied)
+    if record is not None and cut is not None and _values_of(cut, name) == read_json(text, name).plain():
+        text = cut
     if record is not None and record.created:
         left = read_json(text, name).plain()
         if isinstance(left, dict) and set(left) <= {"version"} and not text.strip("\ufeff \t\r\n{}").replace('"version": 1', "").strip():
             return None
     return text
+
+
+def _values_of(text: str, name: str) -> Any:
+    try:
+        return read_json(text, name).plain()
+    except BrokenSettings:
+        return None
 
 
 def _text(raw: bytes, name: str) -> str:
@@ -278,6 +306,18 @@ def _missing_folders(path: Path) -> tuple[Path, ...]:
     return tuple(reversed([folder for folder in path.parents if not folder.exists()]))
 
 
+def _refuse_read_only(steps: Sequence[Step]) -> None:
+    """Who made a file read-only does not want it changed, though its folder lets us put another in its place.
+
+    Raises:
+        UserError: one that would be changed is. Nothing was written.
+    """
+    for step in steps:
+        real = os.path.realpath(step.path)
+        if step.became in ("changed", "removed") and os.path.exists(real) and not os.stat(real).st_mode & 0o222:
+            raise UserError(f"'{step.path}' is read-only. Allow writing to it, then run this again; nothing was written.")
+
+
 def _write(steps: Sequence[Step]) -> None:
     """Write all of them; where one cannot be, those before it get their old bytes back."""
     done: list[Step] = []
@@ -299,6 +339,8 @@ def _put(path: Path, raw: bytes | None) -> None:
         return
     real.parent.mkdir(parents=True, exist_ok=True)
     new = real.with_name(f".{real.name}.tenure-{os.getpid()}")
+    for left in real.parent.glob(f".{glob.escape(real.name)}.tenure-*"):
+        left.unlink(missing_ok=True)  # by one that crashed: the journal's lock lets one work at a time
     try:
         with new.open("wb") as stream:
             stream.write(raw)

@@ -8,13 +8,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from tenure.connect.locking import alone
 from tenure.connect.settings_text import Insertion
 from tenure.errors import UserError
+from tenure.project import user_data_folder
 
 Form = Literal["json", "toml", "whole"]
 _FORM = 1
@@ -63,10 +66,12 @@ def digest_of(raw: bytes) -> str:
 
 
 def journal_path() -> Path:
-    """Where the record lies."""
-    import platformdirs
+    """Where the record lies.
 
-    return Path(platformdirs.user_data_dir("tenure", appauthor=False)) / "connections.json"
+    Raises:
+        SettingError: the home folder is not known.
+    """
+    return user_data_folder() / "connections.json"
 
 
 class Journal:
@@ -94,6 +99,23 @@ class Journal:
             return ()
         except (OSError, ValueError, KeyError, TypeError) as exc:
             raise UserError(f"{self.path} cannot be read: {exc}. Move it away; entries are then found by their form.") from exc
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from recording and writing meanwhile; those that come wait.
+
+        Raises:
+            UserError: nothing can be recorded here, or another process holds it for too long.
+        """
+        with ExitStack() as stack:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                first = stack.enter_context(alone(self.path.with_suffix(".lock"), wait=True))
+            except OSError as exc:
+                raise _unrecorded(self.path, exc) from exc
+            if not first:
+                raise UserError("Another `tenure connect` is at work. Wait until it is done, then run this again; nothing was written.")
+            yield
 
     def find(self, host: str, root: Path, whose: str) -> Connection | None:
         """The connection of a host in one place; none if there is none."""
@@ -124,9 +146,12 @@ class Journal:
                 os.fsync(stream.fileno())
             os.replace(new, self.path)
         except OSError as exc:
-            raise UserError(
-                f"What is written cannot be recorded in {self.path}: {(exc.strerror or str(exc)).lower()}. Nothing was written."
-            ) from exc
+            new.unlink(missing_ok=True)
+            raise _unrecorded(self.path, exc) from exc
+
+
+def _unrecorded(path: Path, exc: OSError) -> UserError:
+    return UserError(f"What is written cannot be recorded in {path}: {(exc.strerror or str(exc)).lower()}. Nothing was written.")
 
 
 def _as_json(connection: Connection) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def wanted(root: Path, programs: Programs, *, user: bool, environment: Mapping[s
     config = Path(environment.get("XDG_CONFIG_HOME") or root / ".config") / "opencode" if user else root
     folder = config if user else root / ".opencode"
     named = next((config / name for name in ("opencode.jsonc", "opencode.json") if (config / name).exists()), config / "opencode.json")
-    plugin = PLUGIN.replace("__HOOK__", json.dumps(list(programs.hook))).replace("__LIMIT__", str(HOOK_TIMEOUT_MS))
+    plugin = PLUGIN.replace("__HOOK__", json.dumps(list(programs.hook), ensure_ascii=False)).replace("__LIMIT__", str(HOOK_TIMEOUT_MS))
     server = {"type": "local", "command": [*programs.tenure, "mcp"], "enabled": True, "timeout": MCP_TIMEOUT_MS}
     return Wanted(
         host=HOST,

@@ -305,6 +305,17 @@ def take_out(text: str, made: Sequence[Insertion]) -> str | None:
     return text
 
 
+def cut_out(text: str, made: Sequence[Insertion]) -> str | None:
+    """The text without something that was put in, which an edit before it may have moved; none if it is not found as it was put in."""
+    if not made:
+        return text
+    longest = max(made, key=lambda one: len(one.text))
+    if text.count(longest.text) != 1:
+        return None
+    moved = text.index(longest.text) - longest.at
+    return take_out(text, [Insertion(at=one.at + moved, text=one.text) for one in made])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """One of our entries in a settings file.

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from typing import Any
 
 from tenure.connect.settings_text import BrokenSettings, Insertion
 
+_OWN_LINES = re.compile(r"(?:(?![ \t]*\r?\n|[ \t]*#)[^\n]*\n?|[ \t]*#[^\n]*\n(?![ \t]*\r?\n)(?=[^\[]))*")
+_EMPTY_LINE = re.compile(r"(?:^|(?<=\n))[ \t]*\r?\n\Z")
 _HEADER = re.compile(r"^[ \t]*\[\[?[ \t]*([^\]\r\n]+?)[ \t]*\]", re.MULTILINE)
 
 
@@ -74,19 +77,45 @@ def without_table(text: str, table: str, *, name: str) -> str:
     Raises:
         BrokenSettings: the file is no TOML, or the table is written in a way that cannot be taken out alone.
     """
-    while True:
-        headers = list(_HEADER.finditer(text))
-        mine = next((at for at, one in enumerate(headers) if one[1] == table or one[1].startswith(f"{table}.")), None)
-        if mine is None:
-            if has_table(text, table, name):
-                raise BrokenSettings(f"{name}: {table} is not written as a table of its own. Take it out by hand; nothing was written.")
-            return text
-        start = headers[mine].start()
-        end = headers[mine + 1].start() if mine + 1 < len(headers) else len(text)
+    held = read_toml(text, name)
+    while has_table(text, table, name):
+        # A line like a header may stand in a string of many lines: what is taken out is what leaves all other values as they are.
+        shorter = next((one for one in _shorter(text, table) if _is_only_without(one, held, table, name)), None)
+        if shorter is None:
+            raise BrokenSettings(f"{name}: {table} is not written as a table of its own. Take it out by hand; nothing was written.")
+        text = shorter
+    return text
+
+
+def _shorter(text: str, table: str) -> Iterator[str]:
+    """Texts without a run of lines that looks like the table and those below it, for each such run, the longest first."""
+    headers = list(_HEADER.finditer(text))
+    ours = [one[1] == table or one[1].startswith(f"{table}.") for one in headers]
+    runs = [(first, last) for first in range(len(headers)) for last in range(first, len(headers)) if all(ours[first : last + 1])]
+    for first, last in sorted(runs, key=lambda run: run[0] - run[1]):
+        inner = headers[last].start()
+        end = headers[last + 1].start() if last + 1 < len(headers) else len(text)
         # Comments above the next header, after an empty line, are that one's.
-        inner = text[start:end]
-        own = re.match(r"(?:(?![ \t]*\r?\n|[ \t]*#)[^\n]*\n?|[ \t]*#[^\n]*\n(?![ \t]*\r?\n)(?=[^\[]))*", inner)
-        cut = start + (own.end() if own and own.end() else len(inner))
-        before = text[:start]
-        blank = re.search(r"(?:^|(?<=\n))[ \t]*\r?\n\Z", before)
-        text = (before[: blank.start()] if blank else before) + text[cut:]
+        own = _OWN_LINES.match(text[inner:end])
+        cut = inner + (own.end() if own and own.end() else end - inner)
+        before = text[: headers[first].start()]
+        blank = _EMPTY_LINE.search(before)
+        yield (before[: blank.start()] if blank else before) + text[cut:]
+
+
+def _is_only_without(text: str, held: dict[str, Any], table: str, name: str) -> bool:
+    """Whether a text has all values that were there but for those of a table; objects that held nothing else may be gone too."""
+    try:
+        found = read_toml(text, name)
+    except BrokenSettings:
+        return False
+    return _pruned(found, table.split(".")) == _pruned(held, table.split("."))
+
+
+def _pruned(held: dict[str, Any], path: list[str]) -> dict[str, Any]:
+    """Values without those at a path, and without what holds nothing then."""
+    first, *rest = path
+    below = held.get(first)
+    others = {key: value for key, value in held.items() if key != first}
+    left = _pruned(below, rest) if rest and isinstance(below, dict) else {}
+    return {**others, first: left} if left else others

@@ -191,19 +191,41 @@ def payload_digest(payload: str) -> str:
 
 
 def amendments(payloads: Iterable[tuple[str, int, str]]) -> dict[str, dict[int, str]]:
-    """What tombstones say of links whose payload was written anew: by writer and number, the digest of the payload.
+    """What tombstones say of links whose payload was written anew: by digest of the link, or by writer, and number, the payload's digest.
 
     Args:
-        payloads: writer, number and payload of links, oldest first; those that hold no `amends` may be left out. A link can
-            only vouch for others of its writer that came before it, and for those of other writers.
+        payloads: writer, number and payload of links, in the order of their deltas' ids; those that hold no `amends` may be left
+            out. A link can only vouch for others of its writer that came before it, and for those of other writers. Of what
+            several say of one link the last counts.
     """
     found: dict[str, dict[int, str]] = {}
     for writer, seq, payload in payloads:
         held = json.loads(payload).get("amends", ()) if "amends" in payload else ()
-        for of, number, digest in held if isinstance(held, list) else ():
-            if of != writer or number < seq:
-                found.setdefault(of, {})[number] = digest
+        for one in held if isinstance(held, list) else ():
+            of, number, digest, *link = one
+            if origin_of(of) != origin_of(writer) or number < seq:
+                # Without the link's own digest, as older ledgers have it, all branches of a writer are meant.
+                found.setdefault(link[0] if link else origin_of(of), {})[number] = digest
     return found
+
+
+def amended_to(amended: Mapping[str, Mapping[int, str]], writer: str, seq: int, digest: str) -> str:
+    """The digest of the payload that tombstones give a link; empty if none speaks of it.
+
+    Args:
+        amended: see `amendments`.
+        writer, seq, digest: of the link.
+    """
+    return amended.get(digest, {}).get(seq) or amended.get(origin_of(writer), {}).get(seq, "")
+
+
+BRANCH = "~"
+"""Between the id of an installation and what names a branch of its chain, where a copy of its database went on by itself."""
+
+
+def origin_of(writer: str) -> str:
+    """The installation that a chain began with, whichever branch of it this is."""
+    return writer.partition(BRANCH)[0]
 
 
 def verify(records: Iterable[Record], head: tuple[int, str], amended: Mapping[int, str] = NOTHING_AMENDED) -> Verdict:

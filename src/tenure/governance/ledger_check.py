@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from tenure.governance.ledger import FREE_TEXTS, OPERATION_TEXTS, chain, digest_of, payload_digest
+from tenure.governance.ledger import BRANCH, FREE_TEXTS, OPERATION_TEXTS, amended_to, chain, digest_of, origin_of, payload_digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +70,7 @@ class Row:
         delta: id, as the row has it.
         key: the delta's key, as the row has it.
         effective: whether it changes the playbook; a tombstone does not, and nor does what it left empty.
+        imported: whether another installation wrote it: then it counts versions of its own.
     """
 
     version: int
@@ -81,6 +82,7 @@ class Row:
     delta: str
     key: str | None = None
     effective: bool = True
+    imported: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,12 +107,19 @@ class Walk:
         heads: how many links each writer has and the digest of the last, as the head rows say.
         newest: the arrival number of the newest delta, as the scope says.
         amended: what tombstones say of links that were written anew (see `ledger.amendments`).
+        merged: up to this version deltas of several installations were put in one order, in which some may change nothing.
     """
 
     def __init__(
-        self, heads: Mapping[str, tuple[int, str]], newest: int, amended: Mapping[str, Mapping[int, str]] = MappingProxyType({})
+        self,
+        heads: Mapping[str, tuple[int, str]],
+        newest: int,
+        amended: Mapping[str, Mapping[int, str]] = MappingProxyType({}),
+        *,
+        merged: int = 0,
     ) -> None:
-        self._heads, self._newest, self._amended = dict(heads), newest, amended
+        self._heads, self._newest, self._amended, self._merged = dict(heads), newest, amended, merged
+        self._counted: dict[str, int] = {}
         self._last: dict[str, tuple[int, str]] = {}
         self._where: dict[str, tuple[int, str]] = {}
         self._broken: dict[str, Broken] = {}
@@ -127,7 +136,7 @@ class Walk:
         elif row.version > self._version + 1 and len(self._missing) < 1000:
             self._missing += range(self._version + 1, min(row.version, self._version + 1000))
         self._version = max(self._version, row.version)
-        seq, digest = self._last.get(row.writer, (0, ""))
+        seq, digest = self._last[row.writer] if row.writer in self._last else self._branching(row)
         problem = self._link_problem(row, seq, digest) or self._content_problem(row, texts)
         if problem and row.writer not in self._broken:
             gone = self._missing[0] if row.seq > seq + 1 and self._missing else 0
@@ -166,6 +175,15 @@ class Walk:
         if row.writer not in self._broken:
             self._broken[row.writer] = Broken(version=row.version, delta=row.delta, writer=row.writer, problem=problem)
 
+    def _branching(self, row: Row) -> tuple[int, str]:
+        """Number and digest of the link that a chain begins after: none, or where a copy of a database went on by itself."""
+        if BRANCH in row.writer:
+            of = origin_of(row.writer)
+            for writer, end in self._last.items():
+                if origin_of(writer) == of and end == (row.seq - 1, row.previous):
+                    return end
+        return 0, ""
+
     def _link_problem(self, row: Row, seq: int, last: str) -> str:
         if row.seq > seq + 1:
             gone = f"link {seq + 1} is" if row.seq == seq + 2 else f"links {seq + 1} to {row.seq - 1} are"
@@ -174,7 +192,7 @@ class Walk:
             return f"link {row.seq} stands where link {seq + 1} should: rows were moved"
         if row.previous != last:
             return "it does not follow from the link before it: one of the two was changed, put in or moved"
-        anew = self._amended.get(row.writer, {}).get(row.seq)
+        anew = amended_to(self._amended, row.writer, row.seq, row.digest)
         if row.digest != chain(row.previous, row.payload):
             if anew != payload_digest(row.payload):
                 return "the delta or its digest was changed"
@@ -188,10 +206,12 @@ class Walk:
             return "the delta is no JSON"
         if not isinstance(held, dict):
             return "the delta is no JSON object"
-        for name, kept, what in (("id", row.delta, "id"), ("key", row.key, "key"), ("version", row.version, "version")):
+        version = self._version_in(row, held)
+        for name, kept, what in (("id", row.delta, "id"), ("key", row.key, "key"), ("version", version, "version")):
             if name in held and held[name] != kept:
                 return f"its row says another {what} than the delta itself: '{kept}' instead of '{str(held[name])[:60]}'"
-        if not row.effective and held.get("operations") and row.seq not in self._amended.get(row.writer, {}):
+        spoken_of = row.version <= self._merged or amended_to(self._amended, row.writer, row.seq, row.digest)
+        if not row.effective and held.get("operations") and not spoken_of:
             return "its row says that it changes nothing, and it holds operations that nobody forgot"
         wanted = dict(sealed_texts(held))
         for one in texts:
@@ -204,6 +224,16 @@ class Walk:
             # What is forgotten is written anew without the text, and a tombstone vouches for that.
             return f"its {next(iter(wanted.values()))} was taken out, and no tombstone says that it was forgotten"
         return ""
+
+    def _version_in(self, row: Row, held: Mapping[str, Any]) -> int:
+        """The version that a delta has to name: the row's, or, where another installation counted it, one above its last."""
+        if not row.imported:
+            return row.version
+        before, said = self._counted.get(row.writer, 0), held.get("version")
+        if not isinstance(said, int) or said <= before:
+            return before + 1
+        self._counted[row.writer] = said
+        return said
 
     def _head_problem(self, writer: str) -> tuple[str, int, str]:
         """What is wrong at the end of a chain, with version and delta; empty if nothing is."""

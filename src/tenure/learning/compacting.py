@@ -152,7 +152,9 @@ class Building:
         due = {*stale, *touched([*moved]), *(touched(days) if anew else _ended(days, before.day, self._today))}
         if anew:
             due |= {node.period for kind in _ORDER for node in self._work.nodes(kind)}  # what is empty by now
-        changes = _Changes(self._work, whole=anew)
+        # A month that is not there yet is new, or was dropped because something below it was forgotten.
+        gap = any(self._work.node(one) is None for one in due if one.kind == "month")
+        changes = _Changes(self._work, whole=anew, gap=gap)
         # One node at a time: the tree of ten years is larger than what it is built with.
         for period in sorted((one for one in due if one.kind == "day"), key=_order):
             changes.note(period.key, self._work.node(period), self._build(period))
@@ -220,10 +222,17 @@ class Building:
 
 @dataclass(slots=True)
 class _Changes:
-    """What the days that are built say of projects and of what is kept, before and after."""
+    """What the days that are built say of projects and of what is kept, before and after.
+
+    Attributes:
+        work: the transaction.
+        whole: whether all days are built.
+        gap: whether nodes of before may be missing, so that what they said of projects is not known.
+    """
 
     work: Writing
     whole: bool
+    gap: bool
     _days: dict[str, tuple[Topic, ...]] = field(default_factory=dict[str, tuple[Topic, ...]])
     _before: list[Topic] = field(default_factory=list[Topic])
     _above: list[Topic] | None = None
@@ -237,8 +246,11 @@ class _Changes:
     def closings(self) -> list[tuple[str, tuple[str, ...]]]:
         """Days that are to be built with other projects closed than they were, and which. Months are not built yet."""
         named = self._by_name("project")
+        if self.gap:
+            named = self._closed_before() | named
         above = {one.key: one for one in self._of_months("project", named)}
         maybe = {key for key, topics in named.items() if any(one.done for one in topics) or (key in above and above[key].done)}
+        maybe |= {key for key, topics in named.items() if not topics}
         if not maybe:
             return []
         days_of = {key: self._days_of(key, above.get(key)) for key in maybe}
@@ -267,6 +279,14 @@ class _Changes:
         if self.whole:
             found |= {name: () for name in self.work.memory_files(KEPT_FILES) if name not in found}
         return sorted(found.items())
+
+    def _closed_before(self) -> dict[tuple[str, str], list[Topic]]:
+        """Projects that any day was built without, with nothing said of them."""
+        if self.whole:
+            return {}
+        days = {day for month in self.work.nodes("month") for one in month.topics if one.sort == "project" for day in one.days}
+        nodes = (self.work.node(Period("day", day)) for day in sorted(days - set(self._days)))
+        return {(name, "project"): [] for node in nodes if node is not None for name in node.closed}
 
     def _by_name(self, sort: str) -> dict[tuple[str, str], list[Topic]]:
         found: dict[tuple[str, str], list[Topic]] = {}
@@ -314,22 +334,6 @@ def kept_now(look: Reading, name: str) -> str:
         return look.memory_file(KEPT_FILES, own)
     days = {day for month in look.nodes("month") for one in month.topics if one.key == (own, "kept") for day in one.days}
     return kept_text(look, own, sorted({*days, *stale}))
-
-
-def take_out_days(work: Writing, days: Collection[str]) -> None:
-    """Remove all that was derived from some days, with models' summaries above them: what is forgotten must not stand there.
-
-    The next compacting builds it from what is left, if the days are stale; to mark them is for the caller.
-    """
-    settings = memory_settings(work)
-    summaries = Summaries(work, settings)
-    for period in touched(sorted(days)):
-        node = work.node(period)
-        for topic in node.topics if node is not None else ():
-            if topic.sort == "kept":
-                work.put_memory_file(KEPT_FILES, topic.name.casefold(), "")
-        summaries.drop(work, period)
-        work.drop_node(period)
 
 
 def _before(look: Reading) -> _Before:

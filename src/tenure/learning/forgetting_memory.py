@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tenure.learning.compacting import BUILT
 from tenure.learning.memory_redaction import plain_name
 from tenure.learning.quoting import Quotations
 from tenure.learning.resting import names_origin
+from tenure.learning.revoked_memory import REVOKED, as_text, set_aside
 from tenure.memory_tree.entries import KEPT, Entry
 from tenure.memory_tree.periods import touched
 from tenure.playbook.lessons import Lesson
@@ -24,6 +24,9 @@ from tenure.ports import Reading, Writing
 
 DERIVED = "memory."
 """How the layers of texts begin that Tenure makes of entries, named by a period or a topic; no person writes them."""
+
+BUILT = "memory.built"
+"""The layer that says when the tree was built; it holds nothing of anybody's."""
 
 EVENT_OF = "#"
 """Between the id of a run and the rest of an event that came from it (see `event_in`)."""
@@ -60,12 +63,15 @@ def came_from(entry: Entry, runs: Collection[str]) -> str:
 def sessions_with(reading: Reading, runs: Iterable[str]) -> frozenset[str]:
     """Which of some runs have left entries in the memory."""
     wanted = {plain_name(run): run for run in runs}
-    return frozenset(wanted[found] for entry in reading.entries() if (found := came_from(entry, wanted))) if wanted else frozenset()
+    aside = (one for name in reading.memory_files(REVOKED) for one in set_aside(reading, name))
+    return (
+        frozenset(wanted[found] for entry in (*reading.entries(), *aside) if (found := came_from(entry, wanted))) if wanted else frozenset()
+    )
 
 
 def origins_in(reading: Reading) -> frozenset[str]:
     """Names of the origins of entries."""
-    return frozenset(entry.origin for entry in reading.entries() if entry.origin)
+    return frozenset((*(entry.origin for entry in reading.entries() if entry.origin), *reading.memory_files(REVOKED)))
 
 
 def plan_memory(reading: Reading, gone: Gone, lessons: Sequence[Lesson] = ()) -> Remembered:
@@ -77,8 +83,9 @@ def plan_memory(reading: Reading, gone: Gone, lessons: Sequence[Lesson] = ()) ->
         lessons: that go, as they read.
     """
     every = reading.entries()
-    files = {key: text for key, text in reading.memory_texts().items() if key[0] != BUILT}
-    if not every and not files:
+    files = {key: text for key, text in reading.memory_texts().items() if key[0] not in (BUILT, REVOKED)}
+    aside = {name: set_aside(reading, name) for name in reading.memory_files(REVOKED)}
+    if not every and not files and not aside:
         return Remembered()
     going = [run for one in sorted(gone.runs) if (run := reading.run(one)) is not None]
     sessions = [run.session for run in going if run.session and not _others_in(reading, run, gone.runs)]
@@ -96,10 +103,15 @@ def plan_memory(reading: Reading, gone: Gone, lessons: Sequence[Lesson] = ()) ->
         return bool(quoted) and entry.at[:10] >= since[:10] and not came_from(entry, kept) and quoted.stand_in(entry.text)
 
     entries = [entry for entry in every if goes(entry)]
+    revoked = {name: [one for one in own if goes(one)] for name, own in aside.items()}
     topics = {_filed_under(one) for one in entries}
     days = {one.day for one in entries} | {one.day for one in every if one.type in KEPT and _filed_under(one) in topics}
     texts = {key: left for key, text in files.items() if (left := _less(key, text, gone, quoted)) != text}
-    return Remembered(entries=tuple(one.id for one in entries), days=tuple(sorted(days)), topics=tuple(sorted(topics)), texts=texts)
+    for name, going_there in revoked.items():
+        if going_there:
+            texts[(REVOKED, name)] = as_text([one for one in aside[name] if one not in going_there])
+    out = (*entries, *(one for some in revoked.values() for one in some))
+    return Remembered(entries=tuple(one.id for one in out), days=tuple(sorted(days)), topics=tuple(sorted(topics)), texts=texts)
 
 
 def take_out(work: Writing, found: Remembered) -> None:
@@ -115,7 +127,7 @@ def drop_derived(work: Writing, days: Sequence[str], topics: Collection[str] = (
     above = touched(days)
     named = {*(period.key for period in above), *topics}
     for layer, name in work.memory_texts():
-        if layer.startswith(DERIVED) and layer != BUILT and name in named:
+        if layer.startswith(DERIVED) and layer not in (BUILT, REVOKED) and name in named:
             work.put_memory_file(layer, name, "")
     for period in above:
         work.drop_node(period)

@@ -11,6 +11,7 @@ from tenure.errors import UnknownLesson, UnknownVersion
 from tenure.playbook.aggregates import DEFAULT_SHOW, aggregate_id, place_of
 from tenure.playbook.apply import apply
 from tenure.playbook.delta import Add, Delta, Merge, Observe, Operation, Pin, Restore, Retire, Revoke, Tally, Update
+from tenure.playbook.folding import fold, folding_key
 from tenure.playbook.lessons import TALLY_NAMES, Lesson, lesson_id, normalised, section_name
 from tenure.playbook.records import is_held_by, root_of, target_of
 from tenure.playbook.state import Playbook
@@ -135,7 +136,10 @@ def unlike_ledger(reading: Reading, *, tell: Callable[[int], None] | None = None
         reading: the scope. Cost follows its ledger.
         tell: called now and then with the number of deltas read.
     """
-    book, after = Playbook(), 0
+    merged = reading.merged()
+    # Where ledgers were put together, the order of ids holds; so far all have to be at hand.
+    first = sorted(reading.ledger(until=merged), key=lambda one: folding_key(one.version, one.delta.id, one.digest, merged))
+    book, after = fold(entry.delta for entry in first).playbook, merged
     while entries := reading.ledger(after=after, limit=1_000):
         for entry in entries:
             book = apply(book, entry.delta).playbook

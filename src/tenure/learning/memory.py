@@ -6,7 +6,7 @@ The nodes follow from the entries: see `compacting`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -18,21 +18,24 @@ from tenure.learning.log_recall import recall_log
 from tenure.learning.memory_redaction import plain_name, shown_node, shown_topics, without_secrets
 from tenure.learning.memory_settings import memory_settings, zone_of
 from tenure.learning.memory_summaries import Summaries
-from tenure.memory_tree.entries import Entry, checked_topic, checked_type
+from tenure.learning.mirror_keeping import ZONE, MirrorKeeping
+from tenure.memory_tree.entries import Entry, checked_topic, checked_type, without_half_characters
 from tenure.memory_tree.keywords import telling
 from tenure.memory_tree.nodes import Node, sessions_of
 from tenure.memory_tree.periods import Period, age, day_of, read_period
 from tenure.memory_tree.root import build_root
-from tenure.memory_tree.topics import Topic, merge_topics
+from tenure.memory_tree.topics import Topic, merge_topics, topic_line
 from tenure.memory_tree.type_rules import type_by_rules
 from tenure.ports import Clock, IdSource, LanguageModel, Reading, Store
 from tenure.terms import search_words
 
-ZONE = "memory.zone"
-"""Setting of a scope: the zone in which its days begin."""
-
 LINES: Mapping[str, int] = {"scratchpad": 150, "working": 100, "queue": 50}
 """Lines that the texts of the first layer may have."""
+
+LOADED = ("queue", "working", "scratchpad")
+"""Order in which they are loaded: what changes most often stands last."""
+
+_TITLES: Mapping[str, str] = {"queue": "Task queue", "working": "Working on", "scratchpad": "Scratchpad"}
 
 ON_DEMAND = ("knowledge", "plan")
 """Layers of named texts that are read when they are needed."""
@@ -67,28 +70,63 @@ class Recalled:
         nodes: days whose keywords hold most of the question's words, best first.
         found: pieces of the raw log, best first, within the budget.
         note: what was not found or not done, a sentence; empty if all was.
+        today: ISO date to which ages are counted.
     """
 
     topics: tuple[Topic, ...] = ()
     nodes: tuple[str, ...] = ()
     found: tuple[Found, ...] = ()
     note: str = ""
+    today: str = ""
+
+    @property
+    def text(self) -> str:
+        """What was found, as agents and people read it: topics, days whose keywords fit, then pieces, each with its age."""
+        lines = [topic_line(topic, self.today) for topic in self.topics]
+        if self.nodes:
+            lines.append(f"Days that may fit: {', '.join(f'{day} ({age(day, self.today)})' for day in self.nodes)}")
+        pieces = (f"{one.where} ({one.age}): {one.text}".replace("\n", "\n  ") for one in self.found)
+        return "\n".join([*lines, *pieces, *filter(None, (self.note,))])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
     """What an agent loads when a session begins.
 
+    What changes seldom stands first, so that prompt caches reuse what is in front of a change.
+
     Attributes:
+        playbook: its stable part; empty if there are no lessons, or the budget has no room for any.
         root: of the tree.
-        layers: texts of the first layer by name, those that are not empty.
+        layers: texts of the first layer by name, those that are not empty: queue, working, scratchpad.
     """
 
     root: str
+    playbook: str = ""
     layers: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    @property
+    def text(self) -> str:
+        """All of it, with headings."""
+        parts = [self.playbook and f"# Playbook\n{self.playbook}", self.root]
+        parts += [f"# {_TITLES[name]}\n{text}" for name, text in self.layers.items()]
+        return "\n\n".join(part.rstrip() for part in parts if part)
 
-class Memory:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flushed:
+    """What a flush did.
+
+    Attributes:
+        kept: the entry; none if there was nothing to write down, or its event was kept before.
+        compacted: what was built.
+    """
+
+    kept: Entry | None
+    compacted: Compacted
+
+
+class Memory(MirrorKeeping):
     """The memory of one scope.
 
     Args:
@@ -96,11 +134,21 @@ class Memory:
         scope: whose it is.
         clock, ids: of the engine.
         model: writes summaries of what is long; none leaves those that plain code makes.
+        playbook: gives the stable part of the playbook within a budget of tokens; none takes that of a context.
     """
 
-    def __init__(self, store: Store, scope: str, *, clock: Clock, ids: IdSource, model: LanguageModel | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        scope: str,
+        *,
+        clock: Clock,
+        ids: IdSource,
+        model: LanguageModel | None = None,
+        playbook: Callable[[int | None], str] | None = None,
+    ) -> None:
         self._store, self._scope, self._clock, self._ids = store, scope, clock, ids
-        self._model = model
+        self._model, self._playbook = model, playbook
 
     def log(
         self,
@@ -230,7 +278,7 @@ class Memory:
             near = [one for day in log.days[:DAYS_READ] if (one := look.node(Period("day", day))) is not None]
             days = look.memory_days() if not log.pieces else ()
         if not days and not log.pieces:
-            return Recalled(note="The memory is empty: nothing was written down yet.")
+            return Recalled(note="The memory is empty: nothing was written down yet.", today=today)
         wanted = {root for word in search_words(text) if (root := telling(word))}
         named = tuple(topic for topic in topics if wanted & _stems((topic.name, *topic.subs)))
         nodes, note = _nearest_days(near, wanted), log.note
@@ -240,9 +288,10 @@ class Memory:
             for day in (one.talk.partition("#")[0],)
         )
         if not found and not named:
-            note = f"Nothing in the memory holds any word of this. It goes from {days[0]} to {days[-1]}, on {len(days):,} days."
+            span = f"{len(days):,} {'day' if len(days) == 1 else 'days'}"
+            note = f"Nothing in the memory holds any word of this. It goes from {days[0]} to {days[-1]}, on {span}."
         best = sorted(named, key=lambda one: (-len(wanted & _stems((one.name, *one.subs))), one.name))[:8]
-        return Recalled(topics=shown_topics(best), nodes=nodes, found=found, note=note)
+        return Recalled(topics=shown_topics(best), nodes=nodes, found=found, note=note, today=today)
 
     def write(self, layer: str, text: str, *, name: str = "") -> None:
         """Write a text of a layer in place of the one before; an empty one removes it.
@@ -264,7 +313,9 @@ class Memory:
         elif not name.strip():
             raise UserError(f"A text of {layer} has a name: tenure memory write {layer} --name NAME FILE")
         with self._store.writing(self._scope) as work:
-            work.put_memory_file(layer, redact(checked_topic(name)).text, redact(text).text)
+            work.put_memory_file(
+                layer, redact(without_half_characters(checked_topic(name))).text, redact(without_half_characters(text)).text
+            )
 
     def read(self, layer: str, *, name: str = "") -> str:
         """A text of a layer; of knowledge with the `user` and `feedback` entries of its topic, word for word. Empty if there is none."""
@@ -281,12 +332,21 @@ class Memory:
             names = {name.casefold(): name for name in (*(one.name for one in topics), *look.memory_files("knowledge"))}
         return tuple(names[key] for key in sorted(names))
 
-    def start(self) -> Start:
-        """Compact, and give what an agent loads when a session begins. No model is asked: a session does not wait for one."""
+    def start(self, *, budget: int | None = None) -> Start:
+        """Compact, and give what an agent loads when a session begins. The same call again gives the same.
+
+        No model is asked: a session does not wait for one.
+
+        Args:
+            budget: tokens of the playbook's part; none takes what a context has for it.
+        """
+        if budget is not None and budget < 1:
+            raise UserError(f"A budget of {budget} tokens has no room for anything. Give 1 or more, or none.")
         self.compact(ask=False)
         with self._store.reading(self._scope) as look:
-            layers = {layer: redact(text).text for layer in LINES if (text := look.memory_file(layer))}
-        return Start(root=self.root(), layers=layers)
+            layers = {layer: redact(text).text for layer in LOADED if (text := look.memory_file(layer))}
+        playbook = self._playbook(budget) if self._playbook is not None else ""
+        return Start(playbook=playbook, root=self.root(), layers=layers)
 
     def checkpoint(
         self,
@@ -306,11 +366,14 @@ class Memory:
         said = "\n".join(f"{name}: {part.strip()}" for name, part in parts.items() if part.strip())
         return self.log(said, topic=topic, session=session, event=event, origin=origin)
 
-    def flush(self, text: str = "", *, session: str = "", event: str = "") -> Compacted:
-        """Write down what would be lost when the host compacts, and bring the tree up to date. No model is asked."""
-        if text.strip():
-            self.log(text, session=session, event=event)
-        return self.compact(ask=False)
+    def flush(self, text: str = "", *, session: str = "", event: str = "") -> Flushed:
+        """Write down what would be lost when the host compacts, and bring the tree up to date. No model is asked.
+
+        The same event told again writes nothing, whoever tells it, and still brings the tree up to date: the process that
+        told it first may have died before. When one is due, `memory_tree.flushing.flush_due` says.
+        """
+        kept = self.log(text, session=session, event=event) if text.strip() else None
+        return Flushed(kept=kept, compacted=self.compact(ask=False))
 
     def set_zone(self, name: str) -> None:
         """Set the zone in which days begin. The next compacting files all entries anew and builds the tree again.

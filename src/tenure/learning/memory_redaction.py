@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from tenure.governance.redaction import redact, redact_all
-from tenure.memory_tree.entries import Entry
+from tenure.memory_tree.entries import Entry, without_half_characters
 from tenure.memory_tree.nodes import Node
 from tenure.memory_tree.topics import Topic
 
@@ -29,6 +29,7 @@ def plain_name(name: str, clean: str | None = None) -> str:
 
 def without_secrets(entries: Sequence[Entry]) -> list[Entry]:
     """Entries without secrets in any of their fields, in one pass for all of them."""
+    entries = [_of_whole_characters(one) for one in entries]
     texts = redact_all([one.text for one in entries])
     names = sorted({name for one in entries for name in (one.id, one.session, one.role, one.event, one.topic, one.origin) if name})
     clean = dict(zip(names, redact_all(names), strict=True)) | {"": ""}
@@ -69,3 +70,12 @@ def shown_topics(topics: Sequence[Topic]) -> tuple[Topic, ...]:
         place += len(own)
         found.append(one if (one.name, *one.subs) == tuple(own) else replace(one, name=own[0], subs=tuple(own[1:])))
     return tuple(found)
+
+
+def _of_whole_characters(entry: Entry) -> Entry:
+    fields = (entry.id, entry.text, entry.topic, entry.session, entry.role, entry.event, entry.origin)
+    whole = tuple(map(without_half_characters, fields))
+    if whole == fields:
+        return entry
+    id_, text, topic, session, role, event, origin = whole
+    return replace(entry, id=id_, text=text, topic=topic, session=session, role=role, event=event, origin=origin)

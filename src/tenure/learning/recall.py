@@ -185,7 +185,7 @@ def recall(
         lives: how long lessons keep; none says no lesson's age.
     """
     counted = count or Estimate()
-    stable, lessons, size = _stable(reading, budget, core_tokens, at, counted, drawing)
+    stable, lessons, size = stable_part(reading, budget, core_tokens, at, counted, drawing)
     text = stable.text if stable is not None else ""
     if stable is not None and counted(redact(text).text) > budget:
         # What stands for a secret can be longer than it.
@@ -484,7 +484,7 @@ def _notes(question: Question, lessons: Mapping[str, Lesson]) -> tuple[str, ...]
     return ()
 
 
-def _stable(
+def stable_part(
     reading: Reading, budget: int, core_tokens: int, at: datetime, count: TokenCounter, drawing: Drawing | None = None
 ) -> tuple[Rendered | None, dict[str, Lesson], int]:
     """Core and tail with their lessons, where the budget has room for them, and the size under which the core is kept.

@@ -161,6 +161,8 @@ class Removal(ABC):
         with self.store.writing(self.scope) as work:
             done = revoke_origin(work, origin, ids=self.ids, at=self.clock.now(), author=author, reason=reason)
         self._let_go()
+        if done.entries:
+            self._compact_memory(self.scope)
         return done
 
     def lift_revocation(self, origin: str, *, author: str = "person:api") -> Revocation:
@@ -172,6 +174,8 @@ class Removal(ABC):
         with self.store.writing(self.scope) as work:
             done = lift(work, origin, ids=self.ids, at=self.clock.now(), author=author)
         self._let_go()
+        if done.entries:
+            self._compact_memory(self.scope)
         return done
 
     @property

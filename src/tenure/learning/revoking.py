@@ -14,12 +14,15 @@ from datetime import datetime
 
 from tenure.errors import UserError
 from tenure.learning.corroborating import with_too_few_voices
+from tenure.learning.forgetting_memory import drop_derived, origins_in
 from tenure.learning.history import undo
 from tenure.learning.replay import forget_grades_by
 from tenure.learning.resting import find_resting, names_origin
+from tenure.learning.revoked_memory import entries_from, follow_revocations
 from tenure.learning.taking_back import reopen_held_again
 from tenure.learning.upkeep import renew_prompt
 from tenure.playbook.delta import Delta, Observe, Operation, Restore, Retire, Revoke, Update
+from tenure.playbook.folding import fold, folding_key
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.part import close, fold_part
 from tenure.playbook.removal import Gone, touched, without
@@ -42,6 +45,7 @@ class Revocation:
         weakened: lessons that rest on others too: they lose the counts of these runs.
         observations: how many numbers no longer count.
         held: ids of open held changes of these runs, which are rejected.
+        entries: ids of memory entries that are set aside, or come back; the days, weeks and months above are built anew.
         operations: what the delta does.
         version: of the delta; none for a trial, or if there was nothing to do.
     """
@@ -53,6 +57,7 @@ class Revocation:
     weakened: tuple[Lesson, ...] = ()
     observations: int = 0
     held: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
     operations: tuple[Operation, ...] = ()
     version: int | None = None
 
@@ -85,6 +90,7 @@ def plan_revocation(reading: Reading, asked: str, *, reason: str = "") -> Revoca
         weakened=resting.weakened,
         observations=len(resting.gone.observations & counting),
         held=tuple(change.id for change in reading.held() if change.run in runs),
+        entries=tuple(one.id for one in entries_from(reading, [asked])),
         operations=operations,
     )
 
@@ -128,7 +134,7 @@ def lift(work: Writing, asked: str, *, ids: IdSource, at: datetime, author: str)
     back = [one for name in names if not any(names_origin(name, other) for other in still) for one in work.runs_from((name,))]
     version = _record(work, operations, ids=ids, at=at, author=author, note=f"lifted the revocation of origin {asked}; runs: {len(back):,}")
     work.revoke_runs(back, revoked=False)
-    _log(work, {asked: False}, version)
+    entries = _log(work, {asked: False}, version)
     renew_prompt(work, "a revocation was lifted")
     lessons = {op.id for op in operations if isinstance(op, Restore | Update)}
     found = [lesson for lesson in map(work.lesson, sorted(lessons)) if lesson is not None and lesson.live]
@@ -139,6 +145,7 @@ def lift(work: Writing, asked: str, *, ids: IdSource, at: datetime, author: str)
         runs=tuple(back),
         lessons=tuple(found),
         observations=numbers,
+        entries=entries,
         operations=operations,
         version=version,
     )
@@ -218,7 +225,7 @@ def _names(reading: Reading, asked: str) -> list[str]:
     Raises:
         UserError: there are none.
     """
-    known = {*reading.origins(), *(one.origin for one in reading.observations() if one.origin)}
+    known = {*reading.origins(), *origins_in(reading), *(one.origin for one in reading.observations() if one.origin)}
     found = sorted(name for name in known if names_origin(name, asked))
     if not found:
         some = ", ".join(sorted(known)[:8]) or "none yet"
@@ -230,6 +237,11 @@ def _as_if(reading: Reading, entries: Mapping[int, LedgerEntry], changed: Mappin
     """The operations after which the playbook reads as if some deltas had been others. Cost follows what they concern."""
     if not changed:
         return ()
+    if merged := reading.merged():
+        # Which deltas count depends on all of them: of two that share a key, one does.
+        order = sorted(reading.ledger(), key=lambda one: folding_key(one.version, one.delta.id, one.digest, merged))
+        then = fold(changed.get(entry.version, entry.delta) for entry in order).playbook
+        return undo(then, reading.playbook(), reason=reason)
     before = [entries[version].delta for version in changed]
     observed = any(isinstance(op, Observe | Revoke) for delta in before for op in delta.operations)
     keys = {key for delta in before for key in touched(delta)}
@@ -265,9 +277,14 @@ def _record(work: Writing, operations: tuple[Operation, ...], *, ids: IdSource, 
     )
 
 
-def _log(work: Writing, changes: Mapping[str, bool], version: int) -> None:
+def _log(work: Writing, changes: Mapping[str, bool], version: int) -> tuple[str, ...]:
+    """Note which origins are revoked from a version on, and have the memory follow; ids of entries that it took out or put back."""
     events = [*_events(work.setting(SETTING)), *((version, name, revoked) for name, revoked in sorted(changes.items()))]
     work.set(SETTING, json.dumps([list(event) for event in events], ensure_ascii=False))
+    out, back = follow_revocations(work, _standing(events))
+    if out:
+        drop_derived(work, sorted({one.day for one in out}), {(one.topic or one.type).casefold() for one in out})
+    return tuple(one.id for one in (*out, *back))
 
 
 def _events(value: str | None) -> list[tuple[int, str, bool]]:

@@ -92,6 +92,17 @@ def topic_name(entry: Entry) -> str:
     return entry.topic or ("" if entry.type == "log" else entry.type)
 
 
+def without_half_characters(text: str) -> str:
+    """A text with lone surrogates, which no file and no database can hold, as U+FFFD; the very same one if it has none."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def done_projects(entries: Sequence[Entry]) -> frozenset[str]:
     """Projects, in small letters, of which the last entry says that they are done."""
     last: dict[str, Entry] = {}

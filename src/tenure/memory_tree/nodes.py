@@ -139,7 +139,7 @@ def build_day(
     raw_lines = sum(entry.text.count("\n") + 1 for entry in entries)
     words = rarer_first({f"#{n}": _words_of(session, plain) for n, session in enumerate(sessions, 1)}, RARITY)
     lines = tuple(Line(f"#{n}", words[f"#{n}"], len(session)) for n, session in enumerate(sessions, 1))
-    topics = _topics_of(day, sessions, lines)
+    topics = _topics_of(day, sessions, lines, plain)
     heading = _heading(day, _count(len(sessions), "session"), len(entries), left_out)
     copy = "\n".join([heading, *(line for n, session in enumerate(sessions, 1) for line in _copied(n, session, plain, zone))])
     form: Form = "verbatim" if raw_lines < caps.day_lines and estimate_tokens(copy) <= caps.copy_tokens else "summary"
@@ -376,23 +376,27 @@ def with_lines(head: str, lines: Mapping[str, Line], cap: int, *, most: int, les
         left -= over
 
 
-def _topics_of(day: str, sessions: Sequence[Sequence[Entry]], lines: Sequence[Line]) -> tuple[Topic, ...]:
+def _topics_of(day: str, sessions: Sequence[Sequence[Entry]], lines: Sequence[Line], plain: Mapping[str, str]) -> tuple[Topic, ...]:
     topics: list[Topic] = []
     for session, line in zip(sessions, lines, strict=True):
-        subs = tuple(one.word for one in line.words)
-        named = [_topic(entry, day, subs) for entry in session if topic_name(entry)]
-        topics += named
-        if not any(entry.topic for entry in session) and subs:
-            topics.append(Topic(name=subs[0], subs=subs[1 : SUBS + 1], days=(day,), at=session[-1].at))
+        named: dict[tuple[str, str], list[Entry]] = {}
+        for entry in session:
+            if topic_name(entry):
+                named.setdefault((topic_name(entry), entry.type), []).append(entry)
+        topics += [_topic(entries, day, plain) for entries in named.values()]
+        if not any(entry.topic for entry in session) and line.words:
+            name, *subs = (one.word for one in line.words)
+            topics.append(Topic(name=name, subs=tuple(subs[:SUBS]), days=(day,), at=session[-1].at))
     return merge_topics(topics)
 
 
-def _topic(entry: Entry, day: str, subs: Sequence[str]) -> Topic:
-    name = topic_name(entry)
-    others = tuple(sub for sub in subs if sub.casefold() not in name.casefold())
-    return Topic(
-        name=name, type=entry.type, subs=others[:SUBS], days=(day,), done=entry.done and entry.type == "project", given=True, at=entry.at
-    )
+def _topic(entries: Sequence[Entry], day: str, plain: Mapping[str, str]) -> Topic:
+    """The topic of entries of one type, in order, with the words of these alone: a session may be about much else."""
+    newest = entries[-1]
+    name, done = topic_name(newest), newest.done and newest.type == "project"
+    words = (one.word for one in keywords([plain[entry.id] for entry in entries], most=3 * SUBS))
+    subs = tuple(word for word in words if word.casefold() not in name.casefold())[:SUBS]
+    return Topic(name=name, type=newest.type, subs=subs, days=(day,), done=done, given=True, at=newest.at)
 
 
 def _day_line(node: Node) -> Line:

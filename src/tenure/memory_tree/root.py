@@ -64,8 +64,8 @@ def build_root(months: Sequence[Node], *, today: str, zone: str = "UTC", caps: C
     entries = sum(line.entries for line in days.values())
     head = [f"# Memory: {min(days)} to {max(days)}, {entries:,} entries, days in {zone}"]
     given, left_out = _given(topics, today, int(caps.root_tokens * TOPICS_SHARE), int(caps.root_lines * TOPICS_SHARE))
-    look = "Open a day (2026-03-15), a week (2026-W11) or a month (2026-03), or recall by words."
-    foot = f"More is in the tree than here{_more(left_out)}. {look}"
+    look = "open a day (2026-03-15), a week (2026-W11) or a month (2026-03), or recall by words."
+    foot = f"More is in the tree than here{_more(left_out)}: {look}"
     spent = estimate_tokens("\n".join([*head, *given, foot])) + 12
     rows = caps.root_lines - len(head) - len(given) - 1
     history_rows = _rows(_stretches(tuple(sorted(days)), caps.root_tokens - spent, rows - 1)) + 1
@@ -88,7 +88,7 @@ def _more(left_out: Sequence[Topic]) -> str:
         return ""
     first, last = min(one.last for one in left_out)[:7], max(one.last for one in left_out)[:7]
     number = f"{len(left_out):,} more named {'topic' if len(left_out) == 1 else 'topics'}"
-    return f": {number} in {first if first == last else f'{first} to {last}'} (list: memory topics)"
+    return f", such as {number} in {first if first == last else f'{first} to {last}'} (list: memory topics)"
 
 
 def _given(topics: Sequence[Topic], today: str, budget: int, rows: int) -> tuple[list[str], list[Topic]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rpds import HashTrieMap
 
+from tenure.governance.ledger_lines import Link
 from tenure.playbook.grading import Belief, Grade
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.render import Core
@@ -52,6 +53,8 @@ class Vector:
 
 _NO_LESSONS: HashTrieMap[str, Lesson] = HashTrieMap()
 _NO_LEDGER: HashTrieMap[int, LedgerEntry] = HashTrieMap()
+_NO_TIPS: HashTrieMap[str, Link] = HashTrieMap()
+_NO_LINKS: HashTrieMap[int, Link] = HashTrieMap()
 _NO_VERSIONS: HashTrieMap[str, int] = HashTrieMap()
 _NO_RUNS: HashTrieMap[str, Kept] = HashTrieMap()
 _NO_POSTPONED: HashTrieMap[str, Postponed] = HashTrieMap()
@@ -80,7 +83,10 @@ class Contents:
     grades: HashTrieMap[str, HashTrieMap[str, Grade]] = _NO_GRADES
     beliefs: HashTrieMap[str, Belief] = _NO_BELIEFS
     noise: tuple[float, ...] = ()
-    amended: Mapping[int, str] = field(default_factory=dict[int, str])
+    links: HashTrieMap[int, Link] = _NO_LINKS
+    tips: HashTrieMap[str, Link] = _NO_TIPS
+    imported: frozenset[int] = frozenset()
+    merged: int = 0
     forgotten: Mapping[str, str] = field(default_factory=dict[str, str])
     memory: MemoryContents = field(default_factory=MemoryContents)
 

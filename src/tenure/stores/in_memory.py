@@ -18,6 +18,7 @@ from tenure.errors import StoreBusy
 from tenure.playbook.apply import apply, fold_in
 from tenure.playbook.delta import Delta
 from tenure.playbook.effects import lessons_after
+from tenure.playbook.folding import fold
 from tenure.playbook.lessons import STATUSES, Brief, Lesson, normalised
 from tenure.playbook.records import Member, Record
 from tenure.playbook.render import Core, brief_of, lesson_tokens
@@ -48,8 +49,9 @@ from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shar
 from tenure.stores.postponed_in_memory import PostponedInMemory, PostponingInMemory
 from tenure.stores.removal_in_memory import ForgettingInMemory, TracesInMemory
 from tenure.stores.scopes import check_scope, parents
+from tenure.stores.sharing_in_memory import SharedInMemory, TakingInMemory, fresh_writer, in_folding_order
 from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
-from tenure.stores.waiting_in_memory import WRITER, DecidingInMemory, WaitingInMemory, link
+from tenure.stores.waiting_in_memory import DecidingInMemory, WaitingInMemory
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS, weigh
 
 WAIT_S = 60.0
@@ -61,11 +63,13 @@ _PREFERENCE = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
 _NOTHING = Contents()
 
 
-class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMemory, PostponedInMemory, WaitingInMemory, MemoryInMemory):
+class InMemoryReading(
+    FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMemory, PostponedInMemory, SharedInMemory, WaitingInMemory, MemoryInMemory
+):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
-    def __init__(self, scope: str, everything: HashTrieMap[str, Contents]) -> None:
-        self._scope = scope
+    def __init__(self, scope: str, everything: HashTrieMap[str, Contents], writer: str) -> None:
+        self._scope, self._writer = scope, writer
         self._now = everything.get(scope, _NOTHING)
         self._above = tuple((parent, everything.get(parent, _NOTHING)) for parent in parents(scope))
 
@@ -189,10 +193,7 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMe
         """The whole playbook, now or as it was after a version."""
         if version is None or version >= self.version():
             return self._now.playbook
-        book = Playbook()
-        for number in range(1, version + 1):
-            book = apply(book, self._now.ledger[number].delta).playbook
-        return book
+        return fold(entry.delta for entry in in_folding_order(self._now, version)).playbook
 
     # -- the ledger --------------------------------------------------------------------------------
 
@@ -345,8 +346,15 @@ class InMemoryReading(FiguresInMemory, DrawsInMemory, GradesInMemory, TracesInMe
         }
 
 
-class InMemoryWriting(GradingInMemory, ForgettingInMemory, PostponingInMemory, MemoryKeptInMemory, InMemoryReading, DecidingInMemory):
+class InMemoryWriting(
+    GradingInMemory, TakingInMemory, ForgettingInMemory, PostponingInMemory, MemoryKeptInMemory, InMemoryReading, DecidingInMemory
+):
     """A transaction on one scope (see `ports.Writing`)."""
+
+    @property
+    def writer(self) -> str:
+        """What the store writes as from now on."""
+        return self._writer
 
     @property
     def contents(self) -> Contents:
@@ -369,18 +377,6 @@ class InMemoryWriting(GradingInMemory, ForgettingInMemory, PostponingInMemory, M
             lessons = lessons.discard(lesson_id) if lesson is None else lessons.insert(lesson_id, lesson)
         self._now = replace(self._now, playbook=apply(self._now.playbook, delta).playbook, lessons=lessons, came=came)
         return Admitted(receipts=change.receipts, version=self._append(delta))
-
-    def _append(self, delta: Delta) -> int:
-        delta, version = replace(delta, scope=self._scope), self.version() + 1
-        previous = self._now.ledger[version - 1].digest if version > 1 else ""
-        entry = LedgerEntry(version=version, delta=delta, writer=WRITER, digest=link(previous, delta))
-        self._now = replace(
-            self._now,
-            ledger=self._now.ledger.insert(version, entry),
-            versions=self._now.versions.insert(delta.id, version),
-            newest_delta=max(self._now.newest_delta, delta.id),
-        )
-        return version
 
     def keep_run(self, run: Run, *, learned: bool) -> None:
         """Keep a run, or more steps and the outcome of one that is kept."""
@@ -445,6 +441,7 @@ class InMemoryStore:
     def __init__(self, url: str = "memory://", *, wait_s: float = WAIT_S) -> None:
         self._url, self._wait_s = url, wait_s
         self._turn = threading.Lock()
+        self._writer = fresh_writer()
         self._everything: HashTrieMap[str, Contents] = HashTrieMap()
         self._spending: HashTrieMap[tuple[str, str], Usage] = HashTrieMap()
 
@@ -456,15 +453,16 @@ class InMemoryStore:
     @contextmanager
     def reading(self, scope: str) -> Iterator[InMemoryReading]:
         """A consistent look at a scope; writers do not disturb it, and it disturbs none."""
-        yield InMemoryReading(check_scope(scope), self._everything)
+        yield InMemoryReading(check_scope(scope), self._everything, self._writer)
 
     @contextmanager
     def writing(self, scope: str) -> Iterator[InMemoryWriting]:
         """A transaction on a scope: there for all others when it ends, gone if an error leaves it."""
         check_scope(scope)
         with self._my_turn():
-            transaction = InMemoryWriting(scope, self._everything)
+            transaction = InMemoryWriting(scope, self._everything, self._writer)
             yield transaction
+            self._writer = transaction.writer
             self._everything = self._everything.insert(scope, transaction.contents)
 
     def scopes(self) -> Sequence[str]:

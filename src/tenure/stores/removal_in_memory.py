@@ -13,15 +13,13 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from tenure.governance.ledger import payload_digest
-from tenure.playbook.apply import apply
+from tenure.governance.ledger_lines import Link
 from tenure.playbook.delta import Delta
-from tenure.playbook.lessons import Lesson
+from tenure.playbook.delta_json import delta_to_json
 from tenure.playbook.removal import Gone, run_of, touched, without
 from tenure.playbook.run import Run, vote_of
-from tenure.playbook.state import Playbook
 from tenure.ports import HeldChange, LedgerEntry
-from tenure.stores.codec import delta_to_json, run_to_json, step_to_json
+from tenure.stores.codec import run_to_json, step_to_json
 from tenure.stores.contents import Contents
 from tenure.stores.growth import is_before
 
@@ -93,43 +91,40 @@ class ForgettingInMemory(TracesInMemory):
     """The part of a transaction that takes things out (see `ports.Forgetting`)."""
 
     @abstractmethod
-    def _append(self, delta: Delta) -> int: ...
+    def _append(self, delta: Delta, *, amends: Sequence[Link] = ()) -> int: ...
+
+    @abstractmethod
+    def _seal_anew(self, version: int, delta: Delta) -> Link: ...
+
+    @abstractmethod
+    def _fold_anew(self) -> None: ...
 
     def rewrite(self, changed: Mapping[int, Delta], tombstone: Delta) -> int:
         """Put other deltas in the place of some, make the playbook anew, and set a tombstone. Cost follows the ledger."""
         if not changed:
             return self._append(tombstone)
-        self._write_anew(changed)
-        book = Playbook()
-        for entry in self._entries():
-            book = apply(book, entry.delta).playbook
-        lessons: HashTrieMap[str, Lesson] = HashTrieMap({lesson.id: lesson for lesson in book.every_lesson})
-        came = HashTrieMap({one: self._now.came.get(one, self._version_of_first(book, one)) for one in lessons})
-        self._now = replace(self._now, playbook=book, lessons=lessons, came=came)
-        self._drop_vectors()
-        return self._append(tombstone)
+        anew = self._write_anew(changed)
+        self._fold_anew()
+        return self._append(tombstone, amends=anew)
 
     def empty(self, tombstone: Delta) -> int:
         """Take everything out of the scope but the links of its ledger, and set a tombstone."""
-        self._write_anew({entry.version: without(entry.delta, Gone(everything=True)) for entry in self._entries()})
+        anew = self._write_anew({entry.version: without(entry.delta, Gone(everything=True)) for entry in self._entries()})
         now = self._now
-        self._now = Contents(ledger=now.ledger, versions=now.versions, newest_delta=now.newest_delta, amended=now.amended)
-        return self._append(tombstone)
+        self._now = Contents(
+            ledger=now.ledger,
+            links=now.links,
+            tips=now.tips,
+            imported=now.imported,
+            merged=now.merged,
+            versions=now.versions,
+            newest_delta=now.newest_delta,
+        )
+        return self._append(tombstone, amends=anew)
 
-    def _write_anew(self, changed: Mapping[int, Delta]) -> None:
-        ledger, amended = self._now.ledger, dict(self._now.amended)
-        for version, asked in changed.items():
-            delta = replace(asked, scope=ledger[version].delta.scope)
-            ledger = ledger.insert(version, replace(ledger[version], delta=delta))
-            amended[version] = payload_digest(repr(delta))
-        self._now = replace(self._now, ledger=ledger, amended=amended)
-
-    def _version_of_first(self, book: Playbook, lesson_id: str) -> int:
-        """When a lesson came that was part of another: as its record's delta did."""
-        record = book.record(lesson_id)
-        found = record if record is None or record.admission is not None or not record.claims else book.record(record.claims[0].key)
-        admission = found.admission if found is not None else None
-        return self._now.versions.get(admission.delta, 0) if admission is not None else 0
+    def _write_anew(self, changed: Mapping[int, Delta]) -> list[Link]:
+        ledger = self._now.ledger
+        return [self._seal_anew(version, replace(changed[version], scope=ledger[version].delta.scope)) for version in sorted(changed)]
 
     def _drop_vectors(self) -> None:
         """Vectors whose texts are gone or read otherwise."""

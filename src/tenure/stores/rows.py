@@ -50,6 +50,7 @@ scopes = Table(
     Column("scope", Text, nullable=False),
     Column("version", Integer, nullable=False, server_default="0"),
     Column("cases", Integer, nullable=False, server_default="0"),  # kept runs that were not revoked
+    Column("merged", Integer, nullable=False, server_default="0"),  # up to this version deltas count in the order of their ids
     UniqueConstraint("tenant", "scope"),
 )
 
@@ -113,9 +114,10 @@ ledger = _scoped(
     Column("digest", Text, nullable=False),
     Column("recorded", Text, nullable=False),
     Column("effective", Boolean, nullable=False, server_default="1"),  # false for tombstones and for what they left empty
+    Column("imported", Boolean, nullable=False, server_default="0"),  # written by another installation, which counts its version
     PrimaryKeyConstraint("tenant", "scope", "version"),
-    UniqueConstraint("tenant", "scope", "delta_id"),
-    UniqueConstraint("tenant", "scope", "delta_key"),
+    Index(None, "tenant", "scope", "delta_id"),
+    Index(None, "tenant", "scope", "delta_key"),
     UniqueConstraint("tenant", "scope", "writer", "seq"),
 )
 

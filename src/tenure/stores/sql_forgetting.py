@@ -11,6 +11,7 @@ from sqlalchemy import delete, select, update
 
 from tenure.governance import ledger as chain
 from tenure.playbook.delta import Delta, Observe, Revoke
+from tenure.playbook.delta_json import storable_delta
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.observing import Noted
 from tenure.playbook.part import close, fold_part
@@ -56,7 +57,7 @@ _OF_A_SCOPE = (
 _OF_A_RUN = (rows.steps, rows.exposures, rows.sources, rows.labels, rows.grades, rows.draws, rows.postponed)
 """Tables with a row for what a run holds or says, which goes with the run; held changes and failed replies go by their texts."""
 
-Amendments = list[tuple[str, int, str]]
+Amendments = list[tuple[str, int, str, str]]
 
 
 class SqlForgetting(SqlReading, SqlDeciding):
@@ -71,10 +72,13 @@ class SqlForgetting(SqlReading, SqlDeciding):
     def _put_lessons(self, changed: Mapping[str, Lesson | None]) -> None: ...
 
     @abstractmethod
-    def _append(self, delta: Delta, *, amends: Sequence[tuple[str, int, str]] = (), effective: bool = True) -> int: ...
+    def _append(self, delta: Delta, *, amends: Sequence[tuple[str, int, str, str]] = (), effective: bool = True) -> int: ...
 
     @abstractmethod
     def _asked(self, lesson: Lesson) -> str: ...
+
+    @abstractmethod
+    def _fold_anew(self, merged: int) -> None: ...
 
     # -- the ledger ----------------------------------------------------------------------------------
 
@@ -82,6 +86,12 @@ class SqlForgetting(SqlReading, SqlDeciding):
         """Put other deltas in the place of some, bring all that is made from the ledger in line, and set a tombstone."""
         if not changed:
             return self._append(tombstone, effective=False)
+        if merged := self.merged():
+            # Which deltas count depends on all of them: of two that share a key, one does.
+            anew = self._write_anew(changed)
+            self._fold_anew(merged)
+            self._mark_unscrubbed()
+            return self._append(tombstone, amends=anew, effective=False)
         old = self._entries(changed)
         keys = {key for entry in old for delta in (entry.delta, changed[entry.version]) for key in touched(delta)}
         whole, _ = close(lambda some: [entry.delta for entry in self.ledger_naming(some)], keys)
@@ -120,10 +130,11 @@ class SqlForgetting(SqlReading, SqlDeciding):
         self._let_go()
         t = rows.ledger
         amends: Amendments = []
-        wanted = select(t.c.version, t.c.writer, t.c.seq, t.c.delta_id, t.c.payload).where(self._mine(t)).order_by(t.c.version)
-        for version, writer, seq, delta_id, payload in self._connection.execute(wanted).all():
-            nothing = codec.storable_delta(Delta(delta_id, (), scope=self._scope, author=chain.FORGOTTEN, note=chain.FORGOTTEN))
-            amends.append(self._write_payload(version, writer, seq, chain.canonical(nothing | _kept_of(payload)), None))
+        columns = (t.c.version, t.c.writer, t.c.seq, t.c.digest, t.c.delta_id, t.c.payload)
+        wanted = select(*columns).where(self._mine(t)).order_by(t.c.version)
+        for version, writer, seq, digest, delta_id, payload in self._connection.execute(wanted).all():
+            nothing = storable_delta(Delta(delta_id, (), scope=self._scope, author=chain.FORGOTTEN, note=chain.FORGOTTEN))
+            amends.append(self._write_payload(version, (writer, seq, digest), chain.canonical(nothing | _kept_of(payload)), None))
         self._connection.execute(update(t).where(self._mine(t)).values(effective=False))
         self._connection.execute(update(rows.scopes).where(rows.scopes.c.n == self._scope_row).values(cases=0))
         self._mark_unscrubbed()
@@ -134,23 +145,24 @@ class SqlForgetting(SqlReading, SqlDeciding):
         t, s = rows.ledger, rows.ledger_texts
         amends: Amendments = []
         for version in sorted(changed):
-            wanted = select(t.c.writer, t.c.seq, t.c.payload).where(self._mine(t, version=version))
-            writer, seq, payload = self._connection.execute(wanted).one()
+            wanted = select(t.c.writer, t.c.seq, t.c.digest, t.c.payload).where(self._mine(t, version=version))
+            writer, seq, digest, payload = self._connection.execute(wanted).one()
             self._connection.execute(delete(s).where(self._mine(s, version=version)))
-            sealed = chain.seal(codec.storable_delta(changed[version]) | _kept_of(payload), lambda _: self._dialect.salt())
+            sealed = chain.seal(storable_delta(changed[version]) | _kept_of(payload), lambda _: self._dialect.salt())
             put(
                 self._connection,
                 s,
                 [{**self._wall, "digest": one.digest, "version": version, "salt": one.salt, "text": one.text} for one in sealed.texts],
             )
-            amends.append(self._write_payload(version, writer, seq, sealed.payload, changed[version].key))
+            amends.append(self._write_payload(version, (writer, seq, digest), sealed.payload, changed[version].key))
         return amends
 
-    def _write_payload(self, version: int, writer: str, seq: int, payload: str, key: str | None) -> tuple[str, int, str]:
+    def _write_payload(self, version: int, link: tuple[str, int, str], payload: str, key: str | None) -> tuple[str, int, str, str]:
         t = rows.ledger
         self._named = None
         self._connection.execute(update(t).where(self._mine(t, version=version)).values(payload=payload, delta_key=key))
-        return writer, seq, chain.payload_digest(payload)
+        writer, seq, digest = link
+        return chain.origin_of(writer), seq, chain.payload_digest(payload), digest
 
     def _replace_records(self, keys: Collection[str], now: Mapping[str, Record]) -> None:
         t = rows.records

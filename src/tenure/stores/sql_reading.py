@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, and_, bindparam, func, or_, select
 
 from tenure.governance import ledger as chain
-from tenure.playbook.apply import apply
+from tenure.playbook.delta_json import delta_from_json
+from tenure.playbook.folding import fold, folding_key
 from tenure.playbook.lessons import Brief, Lesson, Tallies, normalised
 from tenure.playbook.notation import assemble, record_from_json
 from tenure.playbook.records import Member, Record, read_lesson, root_of
@@ -31,6 +32,7 @@ from tenure.stores.sql_grades import SqlGrades
 from tenure.stores.sql_memory import SqlMemory
 from tenure.stores.sql_postponed import SqlPostponed
 from tenure.stores.sql_removal import SqlRemoval
+from tenure.stores.sql_shared import SqlShared
 from tenure.stores.sql_waiting import SqlWaiting
 from tenure.stores.weighing import Weighed
 
@@ -40,12 +42,15 @@ LIVE = ("provisional", "active")
 _AT_ONCE = 500
 
 
-def portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Ids in portions that a statement can hold."""
+_Value = TypeVar("_Value")
+
+
+def portions(ids: Sequence[_Value]) -> Iterator[Sequence[_Value]]:
+    """Values in portions that a statement can hold."""
     return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
 
 
-class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlWaiting, SqlMemory):
+class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlShared, SqlWaiting, SqlMemory):
     """Reads one scope over an open connection (see `ports.Reading`)."""
 
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
@@ -150,8 +155,10 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlW
 
     def key_owner(self, key: str) -> str | None:
         """Id of the delta that holds a delta key."""
-        found = self._one(rows.ledger.c.delta_id, delta_key=key)
-        return None if found is None else str(found)
+        t = rows.ledger
+        # Of deltas that share a key, which installations have put together since, one counts.
+        found = self._tuples(t.c.effective, t.c.delta_id, delta_key=key)
+        return max(found, key=lambda row: bool(row[0]))[1] if found else None
 
     # -- lessons ---------------------------------------------------------------------------------
 
@@ -328,10 +335,9 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlW
     def playbook(self, version: int | None = None) -> Playbook:
         """The whole playbook, now or as it was."""
         if version is not None:
-            book = Playbook()
-            for entry in self.ledger(until=version):
-                book = apply(book, entry.delta).playbook
-            return book
+            merged, entries = self.merged(), self.ledger(until=version)
+            order = sorted(entries, key=lambda one: folding_key(one.version, one.delta.id, one.digest, merged))
+            return fold(entry.delta for entry in order).playbook
         r, d = rows.records, rows.ledger
         records = (record_from_json(body) for body in self._connection.execute(select(r.c.body).where(self._mine(r))).scalars())
         deltas = self._connection.execute(select(d.c.delta_id, d.c.delta_key).where(self._mine(d, effective=True)))
@@ -532,7 +538,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlW
 
 def _entry(row: tuple[Any, ...], texts: Mapping[str, str]) -> LedgerEntry:
     version, writer, digest, payload = row
-    return LedgerEntry(version=version, delta=codec.delta_from_json(chain.unseal(payload, texts)), writer=writer, digest=digest)
+    return LedgerEntry(version=version, delta=delta_from_json(chain.unseal(payload, texts)), writer=writer, digest=digest)
 
 
 @lru_cache(maxsize=256)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
-from tenure.governance import ledger as chain
 from tenure.governance.ledger_check import LedgerCheck, Row, TextRow, Walk
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.statements import proposal_key, statement_key
@@ -32,6 +32,14 @@ class SqlWaiting:
 
     def _one(self, column: Any, **where: object) -> Any:
         raise NotImplementedError
+
+    @abstractmethod
+    def merged(self) -> int:
+        """See `ports.Sharing`."""
+
+    @abstractmethod
+    def vouched(self) -> Mapping[str, Mapping[int, str]]:
+        """See `ports.Sharing`."""
 
     def held(self, *, state: str = "open") -> Sequence[HeldChange]:
         """Held changes in a state, oldest first."""
@@ -71,15 +79,28 @@ class SqlWaiting:
             str(writer): (int(count), str(digest))
             for writer, count, digest in self._connection.execute(select(h.c.writer, h.c.count, h.c.digest).where(self._mine(h)))
         }
-        anew = select(t.c.writer, t.c.seq, t.c.payload).where(self._mine(t), func.instr(t.c.payload, '"amends"') > 0).order_by(t.c.version)
-        amended = chain.amendments((writer, seq, payload) for writer, seq, payload in self._connection.execute(anew))
-        walk = Walk(heads, int(self._one(c.c.version) or 0), amended)
-        columns = (t.c.version, t.c.writer, t.c.seq, t.c.previous, t.c.payload, t.c.digest, t.c.delta_id, t.c.delta_key, t.c.effective)
+        walk = Walk(heads, int(self._one(c.c.version) or 0), self.vouched(), merged=self.merged())
+        link = (t.c.version, t.c.writer, t.c.seq, t.c.previous, t.c.payload, t.c.digest)
+        columns = (*link, t.c.delta_id, t.c.delta_key, t.c.effective, t.c.imported)
         links = self._streamed(select(*columns).where(self._mine(t)).order_by(t.c.version))
         texts = _Texts(self._streamed(select(s.c.version, s.c.digest, s.c.salt, s.c.text).where(self._mine(s)).order_by(s.c.version)))
-        for number, (version, writer, seq, previous, payload, digest, delta, key, effective) in enumerate(links, 1):
-            link = {"version": version, "writer": writer, "seq": seq, "previous": previous, "payload": payload, "digest": digest}
-            walk.see(Row(**link, delta=delta, key=key, effective=bool(effective)), texts.of(version))
+        for number, row in enumerate(links, 1):
+            version, writer, seq, previous, payload, digest, delta, key, effective, imported = row
+            walk.see(
+                Row(
+                    version=version,
+                    writer=writer,
+                    seq=seq,
+                    previous=previous,
+                    payload=payload,
+                    digest=digest,
+                    delta=delta,
+                    key=key,
+                    effective=bool(effective),
+                    imported=bool(imported),
+                ),
+                texts.of(version),
+            )
             if tell is not None and number % TOLD_EVERY == 0:
                 tell(number)
         return walk.end(strays=texts.strays())

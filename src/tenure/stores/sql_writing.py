@@ -14,6 +14,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 from tenure.governance import ledger as chain
 from tenure.playbook.apply import fold_in
 from tenure.playbook.delta import Add, Delta, Merge, Observe, Revoke
+from tenure.playbook.delta_json import storable_delta
 from tenure.playbook.effects import lessons_after
 from tenure.playbook.lessons import Lesson, lesson_id, section_name, text_digest
 from tenure.playbook.notation import record_to_json
@@ -26,11 +27,11 @@ from tenure.stores import codec, rows, sql_draws, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
 from tenure.stores.growth import finished, grown, tools_called
 from tenure.stores.prepared import change, fetch, fetch_among, put
-from tenure.stores.sql_forgetting import SqlForgetting
 from tenure.stores.sql_grades import SqlGrading, keep_label
 from tenure.stores.sql_memory import SqlMemoryKeeping
 from tenure.stores.sql_postponed import SqlPostponing
 from tenure.stores.sql_reading import LIVE, portions
+from tenure.stores.sql_sharing import SqlTakingIn
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
 
@@ -81,7 +82,7 @@ def _head() -> Any:
 _HEAD = _head()
 
 
-class SqlWriting(SqlGrading, SqlPostponing, SqlForgetting, SqlMemoryKeeping):
+class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
     """A transaction on one scope (see `ports.Writing`).
 
     What a delta needs is fetched in portions before it is folded in, and what it changes is written a
@@ -227,13 +228,13 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlForgetting, SqlMemoryKeeping):
         ).scalars()
         return "\n".join(str(json.loads(body)["task"]["text"])[:SOURCE_CHARACTERS] for body in bodies)
 
-    def _append(self, delta: Delta, *, amends: Sequence[tuple[str, int, str]] = (), effective: bool = True) -> int:
+    def _append(self, delta: Delta, *, amends: Sequence[tuple[str, int, str, str]] = (), effective: bool = True) -> int:
         ((writer, counted, last),) = fetch(self._connection, _HEAD, self._wall)
         count, previous = int(counted or 0), str(last or "")
         version = self._version + 1
         # The version is chained too: rows of two writers cannot change places.
         # Of its own salt a record is robbed when it is written anew (see `governance.ledger`).
-        said = {**codec.storable_delta(delta), "version": version, "salt": self._dialect.salt()}
+        said = {**storable_delta(delta), "version": version, "salt": self._dialect.salt()}
         sealed = chain.seal(said | ({"amends": list(map(list, amends))} if amends else {}), lambda _: self._dialect.salt())
         digest = chain.chain(previous, sealed.payload)
         self._named = None

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from tenure.governance.ledger import payload_digest
-from tenure.governance.ledger_check import Broken, LedgerCheck
-from tenure.playbook.delta import Delta
+from tenure.governance.ledger_check import LedgerCheck, Row, TextRow, Walk
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.statements import proposal_key, statement_key
 from tenure.ports import HeldChange
 from tenure.stores.contents import Contents
-
-WRITER = "memory"
-"""Stands for this store in its ledgers."""
 
 
 class WaitingInMemory:
@@ -50,22 +45,37 @@ class WaitingInMemory:
         queued = (change for change in self.held() if self._now.playbook.record(change.id) is None)
         return sorted(found | {change.id for change in queued if proposal_key(change.operation) in wanted})
 
+    @abstractmethod
+    def vouched(self) -> Mapping[str, Mapping[int, str]]:
+        """See `ports.Sharing`."""
+
     def check_ledger(self, *, tell: Callable[[int], None] | None = None) -> LedgerCheck:
-        """Whether the hash chain is whole: recomputed from the deltas, though in memory only code can alter them."""
-        previous, count = "", len(self._now.ledger)
-        broken: tuple[Broken, ...] = ()
-        for number in range(1, count + 1):
-            entry = self._now.ledger[number]
-            previous = link(previous, entry.delta)
-            if entry.digest != previous and self._now.amended.get(number) == payload_digest(repr(entry.delta)):
-                previous = entry.digest  # it was written anew, as a tombstone says
-            if entry.digest != previous:
-                problem = "the digest does not follow from the delta"
-                broken = (Broken(version=number, delta=entry.delta.id, writer=WRITER, problem=problem),)
-                break
+        """Whether the hash chains are whole, though in memory only code can alter them."""
+        now = self._now
+        heads: dict[str, tuple[int, str]] = {}
+        for number, link in now.links.items():
+            writer = now.ledger[number].writer
+            heads[writer] = max(heads.get(writer, (0, "")), (link.seq, link.digest))
+        walk = Walk(heads, len(now.ledger), self.vouched(), merged=now.merged)
+        for number in range(1, len(now.ledger) + 1):
+            link, entry = now.links[number], now.ledger[number]
+            walk.see(
+                Row(
+                    version=number,
+                    writer=entry.writer,
+                    seq=link.seq,
+                    previous=link.previous,
+                    payload=link.payload,
+                    digest=link.digest,
+                    delta=entry.delta.id,
+                    key=entry.delta.key,
+                    imported=number in now.imported,
+                ),
+                [TextRow(version=number, digest=one.digest, salt=one.salt, text=one.text) for one in link.texts],
+            )
         if tell is not None:
-            tell(count)
-        return LedgerCheck(entries=count, writers={WRITER: (count, previous)} if count else {}, broken=broken)
+            tell(len(now.ledger))
+        return walk.end()
 
     def verify_ledger(self) -> Sequence[str]:
         """What is wrong with the hash chain, in a sentence; empty if it is sound."""
@@ -89,8 +99,3 @@ class DecidingInMemory(WaitingInMemory):
     def amend(self, *changes: HeldChange) -> None:
         """Write held changes anew, or for the first time."""
         self._now = replace(self._now, held={**self._now.held, **{change.id: change for change in changes}})
-
-
-def link(previous: str, delta: Delta) -> str:
-    """Digest of a delta in the chain, from the one before it."""
-    return hashlib.sha256(f"{previous}\x1f{delta!r}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -192,6 +192,9 @@ def test_each_project_learns_from_its_own_sessions(cli: Cli, folder: Path) -> No
     assert len(cli("show", "--json", "--scope", api).json["lessons"]) == 3
     again = cli("learn", "sessions", "--json", TENURE_SCOPE="").json
     assert again["skipped"] == again["runs"] == 4
+    said = cli("learn", "sessions", TENURE_SCOPE="")
+    assert "All of it was learned before." in said.err
+    assert "/srv/shop" not in said.out + said.err  # nothing is new, of no project
     assert cli("learn", "sessions", "--json", "--scope", "acme/all").json["projects"][0]["scope"] == "acme/all"
 
 

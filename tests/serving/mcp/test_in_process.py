@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import EmptyResult, PingRequest
 
 from tenure import Add, Tenure
+from tenure.serving.agent_memory import AgentMemory
 from tenure.serving.agent_tools import AgentTools
 from tenure.serving.mcp import build_server
 from tests.serving.mcp.conftest import STEPS, run_async, said
@@ -67,12 +68,12 @@ async def surface(server: Any) -> str:
     return json.dumps(seen, indent=2, ensure_ascii=False) + "\n"
 
 
-@pytest.mark.parametrize("kind", ["full", "read_only", "with_memory"])
+@pytest.mark.parametrize("kind", ["full", "read_only", "with_memory", "read_only_with_memory"])
 def test_what_clients_see_is_what_the_golden_file_says(book: Tenure, golden: Callable[[str, str], None], kind: str) -> None:
-    tools = AgentTools(book, writes=kind != "read_only")
+    tools = AgentTools(book, writes=not kind.startswith("read_only"))
 
     async def look() -> None:
-        golden(f"mcp/{kind}.json", await surface(build_server(tools, memory=Memory() if kind == "with_memory" else None)))
+        golden(f"mcp/{kind}.json", await surface(build_server(tools, memory=AgentMemory(book) if kind.endswith("with_memory") else None)))
 
     run_async(look())
 

@@ -181,7 +181,7 @@ def test_twenty_calls_at_once_by_the_sdks_client(tenure_command: list[str], tmp_
 def test_a_server_that_only_looks_makes_no_database(start: Start, tmp_path: Path) -> None:
     child = start("--read-only")
     child.greet()
-    assert [one["name"] for one in child.ask(1, "tools/list")["result"]["tools"]] == ["context"]
+    assert [one["name"] for one in child.ask(1, "tools/list")["result"]["tools"]] == ["context", "recall"]
     assert not child.call(2, "context", task="find the orders")["isError"]
     child.child.stdin.close()  # type: ignore[union-attr]
     assert child.child.wait(20) == 0
@@ -201,3 +201,25 @@ def test_scope_comes_from_the_folder_and_not_from_the_roots_of_a_client(start: S
     # The next thing that comes is the answer: the server asked for no roots.
     assert child.ask(1, "ping")["id"] == 1
     assert json.loads(json.dumps(child.call(2, "context", task="x")))["structuredContent"]["run"]
+
+
+def test_what_is_written_down_is_recalled_by_the_next_call_and_by_the_next_server(start: Start) -> None:
+    child = start()
+    child.greet()
+    done = {"request": "fix the login of Zanzibar", "outcome": "key AKIAABCDEFGHIJKLMNOP was renewed", "event_id": "task-7"}
+    assert "Written down" in text_of(child.call(1, "checkpoint", **done))
+    found = text_of(child.call(2, "recall", query="login Zanzibar"))
+    assert "(today)" in found
+    assert "fix the login of Zanzibar" in found
+    assert "AKIA" not in found
+    assert "written down before" in text_of(child.call(3, "checkpoint", **done))
+    child.child.kill()
+    child.child.wait(10)
+    looking = start("--read-only")
+    looking.greet()
+    tools = {one["name"] for one in looking.ask(1, "tools/list")["result"]["tools"]}
+    assert tools == {"context", "recall"}
+    assert text_of(looking.call(2, "recall", query="login")).count("fix the login") == 1
+    root = looking.ask(3, "resources/read", {"uri": "tenure://memory/root"})["result"]["contents"][0]["text"]
+    assert "# Memory" in root
+    assert "Nothing in the memory" in text_of(looking.call(4, "recall", query="xylophone"))

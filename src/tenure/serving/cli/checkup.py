@@ -247,6 +247,7 @@ def _scope_checks(request: Request, book: Tenure, facts: dict[str, Any]) -> Iter
         f"{book.scope}: {counted(counts['runs'], 'run')}, {counted(counts['live'], 'lesson')} in use, {counted(counts['deltas'], 'delta')}"
     )
     yield Check(name="scope", state="ok", said=said)
+    yield from _memory_checks(request, book, counts, facts)
     if pending:
         yield Check(
             name="pending",
@@ -267,3 +268,21 @@ def _scope_checks(request: Request, book: Tenure, facts: dict[str, Any]) -> Iter
             state="note",
             said=f"{failed} of a model could not be used; they are kept. See: {request.command('spend')}",
         )
+
+
+def _memory_checks(request: Request, book: Tenure, counts: Mapping[str, int], facts: dict[str, Any]) -> Iterator[Check]:
+    """Whether the long-term memory is sound, and how far its tree is; nothing is said where there is none."""
+    facts["memory"] = None
+    if not counts["memory_entries"] and not counts["memory_nodes"]:
+        return
+    wrong = list(book.check_memory())
+    with book.store.reading(book.scope) as reading:
+        stale = len(reading.stale_periods())
+    facts["memory"] = {"entries": counts["memory_entries"], "nodes": counts["memory_nodes"], "stale": stale, "problems": wrong or "ok"}
+    if wrong:
+        mend = f"Build the tree again from the raw log: {request.command('memory compact --all')}"
+        yield Check(name="memory", state="wrong", said=f"{'; '.join(wrong)}. {mend}")
+        return
+    said = f"{counted(counts['memory_entries'], 'entry', 'entries')}, {counted(counts['memory_nodes'], 'node')}"
+    behind = f", but for {counted(stale, 'node')} to build: {request.command('memory compact')}" if stale else ""
+    yield Check(name="memory", state="note" if stale else "ok", said=f"{said}; the tree follows from the raw log{behind}")

@@ -41,7 +41,7 @@ def statuses(incomplete: str) -> list[str]:
 
 def export_forms(incomplete: str) -> list[str]:
     """What a playbook can be written as."""
-    return [name for name in ("ace", "json") if name.startswith(incomplete)]
+    return [name for name in ("ace", "json", "ledger") if name.startswith(incomplete)]
 
 
 def colours(incomplete: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,6 +27,7 @@ SAID = {
     "created": "new",
     "changed": "ours added",
     "unchanged": "as it should be",
+    "theirs": "has an entry 'tenure' of somebody else's, left there",
     "removed": "ours taken out",
     "absent": "nothing of ours",
     "kept": "edited by hand, left there",
@@ -123,6 +125,8 @@ def _tell(request: Request, wanted: Wanted, steps: Sequence[Step], dry_run: bool
     terminal.table([Column(title=""), Column(title="file"), Column(title="")], rows, headed=False)
     for sentence in next_steps:
         terminal.say(sentence)
+    if next_steps and importlib.util.find_spec("mcp") is None:
+        terminal.say("The MCP server needs an extra that is not installed; hooks work without it: pip install 'tenure[mcp]'")
 
 
 def _shown(path: Path, root: Path) -> str:

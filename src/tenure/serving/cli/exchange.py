@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import UnreadableInput, UserError
-from tenure.serving.cli import completion
+from tenure.serving.cli import completion, sharing
 from tenure.serving.cli.files import replace_file
 from tenure.serving.cli.instruction_file import export_block
 from tenure.serving.cli.layout import Column
@@ -24,6 +24,10 @@ NAMED = 10
 """Reasons named on the terminal; `--json` has all."""
 
 
+_FORM_OF = {".json": "json", ".jsonl": "ledger"}
+"""What a file's ending tells of its form."""
+
+
 def register(app: typer.Typer) -> None:
     """Put the commands on the command line."""
     add_verb(
@@ -33,6 +37,7 @@ def register(app: typer.Typer) -> None:
         "tenure import playbook.txt",
         "tenure import AGENTS.md --scope acme/web",
         "tenure import skillbook.json --dry-run",
+        "tenure import playbook.ledger.jsonl --trust    # what another installation wrote, with its history",
     )
     add_verb(
         app,
@@ -41,6 +46,7 @@ def register(app: typer.Typer) -> None:
         "tenure export",
         "tenure export playbook.txt",
         "tenure export playbook.json --form json",
+        "tenure export --form ledger    # to playbook.ledger.jsonl, which branches of a repository can merge",
         "tenure export --to AGENTS.md    # a block of lessons in it, kept up to date by the same command",
     )
 
@@ -50,19 +56,34 @@ def import_(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A playbook in any known form; - for stdin.", show_default=False)],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; write nothing.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if something in the file was skipped.")] = False,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Of a ledger: also take in what installations wrote of which nothing is here yet.")
+    ] = False,
 ) -> int:
     """Bring in a playbook of another tool, or an export.
 
     All of it is one delta. Reads ACE text and JSON, Skillbook JSON, Markdown lists of rules (AGENTS.md, CLAUDE.md) and own exports, told by
     content. Ids and texts stay as they are; nothing is merged but what is there already.
+
+    A ledger (export --form ledger) comes in delta by delta with its history: afterwards both sides have the same playbook.
+    Its chains are checked first, and of a broken one nothing is imported. Installations of which nothing is here
+    yet are left out, and the command ends with 3, unless somebody agrees at the terminal or --trust is given.
     """
     from tenure.learning.exchange import bring_in, import_delta
     from tenure.learning.exchange import counted as counted_import
+    from tenure.learning.ledger_file import holds_ledger
     from tenure.learning.warning import warnings_of
     from tenure.playbook.apply import fold_in
     from tenure.playbook.foreign import read_foreign
 
+    if file != "-" and sharing.looks_like_ledger(file):
+        return sharing.import_ledger(request, file, trust=trust, dry_run=dry_run, strict=strict)
     text = read_text(file, request.terminal, what="playbook")
+    if file == "-" and holds_ledger(text.encode("utf-8", "surrogatepass")):
+        raw = text.encode("utf-8", "surrogatepass")
+        return sharing.import_ledger(request, file, raw=raw, trust=trust, dry_run=dry_run, strict=strict)
+    if trust:
+        raise UserError("--trust belongs to a ledger, and this file is none. See: tenure export --form ledger")
     name = "stdin" if file == "-" else Path(file).name
     try:
         found = read_foreign(text)
@@ -112,7 +133,7 @@ def export(
             "--form",
             metavar="FORM",
             autocompletion=completion.export_forms,
-            help="ace (readable, live lessons) or json (everything). Else told by FILE's ending.",
+            help="ace (readable, live lessons), json (everything) or ledger (with its history, to be shared). Else told by FILE's ending.",
         ),
     ] = None,
     to: Annotated[
@@ -130,6 +151,9 @@ def export(
     For people, for other tools, or for another database.
     Secrets are taken out once more on the way. A file is replaced whole or not at all.
 
+    The form ledger holds every delta with its history, a line each, for other installations to import: two branches of a Git
+    repository that both changed it are merged by taking all lines (merge=union). Without FILE it goes to playbook.ledger.jsonl.
+
     With --to, lessons go into a block of a file that agents read by themselves, such as AGENTS.md or CLAUDE.md. All
     else in the file stays as it is, byte for byte; where nothing has changed, nothing is written.
     """
@@ -143,9 +167,11 @@ def export(
         raise UserError(f"--{'remove' if remove else 'force'} belongs to --to FILE. See: tenure export --help")
     terminal = request.terminal
     target = None if file in (None, "-") else Path(str(file))
-    chosen = form or ("json" if target is not None and target.suffix.lower() == ".json" else "ace")
+    chosen = form or _FORM_OF.get(target.suffix.lower() if target is not None else "", "ace")
+    if chosen == "ledger":
+        return sharing.export_ledger(request, file)
     if chosen not in ("ace", "json"):
-        raise UserError(f"There is no form '{form}'. Use ace or json.")
+        raise UserError(f"There is no form '{form}'. Use ace, json or ledger.")
     if target is not None and os.path.isdir(target):
         raise UserError(f"'{file}' is a folder. Name a file in it, such as {target / 'playbook.txt'}")
     with request.reading() as book:

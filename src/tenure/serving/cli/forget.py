@@ -354,6 +354,7 @@ def _show_revocation(terminal: Terminal, plan: Revocation) -> None:
         (counted(len(plan.weakened), "lesson"), "kept without the counts of this origin"),
         (counted(plan.observations, "number"), "no longer counted in tables"),
         (counted(len(plan.held), "held change"), "rejected"),
+        (counted(len(plan.entries), "memory entry", "memory entries"), "set aside; no longer recalled, and no day rests on it"),
     ]
     terminal.facts([(name, fate) for name, fate in facts if not name.startswith("0 ")])
     _list(terminal, "Lessons that are retired", plan.lessons)
@@ -369,5 +370,6 @@ def _revocation(plan: Revocation) -> dict[str, Any]:
         "weakened": [lesson.id for lesson in plan.weakened],
         "observations": plan.observations,
         "held": list(plan.held),
+        "memory_entries": list(plan.entries),
         "version": plan.version,
     }

@@ -123,7 +123,7 @@ def learn(
     elif learned.runs:
         _show_learned(request, learned, dry_run)
         elsewhere = set(scopes) != {book.scope}
-        if elsewhere:
+        if elsewhere and learned.skipped < learned.runs:
             show_projects(request.terminal, scopes, new, {folder: projects.folders[folder] for folder in projects.vanished})
         show_best(request.terminal, best, len(new) - len(best), scopes=elsewhere)
     if not request.as_json or nothing:
@@ -400,7 +400,9 @@ def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Co
     elif dry_run:
         terminal.say("To learn it, leave out --dry-run.")
     elif learned.skipped == learned.runs:
-        terminal.say(f"All of it was learned before. See the lessons: {request.command('show')}")
+        # Where all of it stands in other scopes, the line above names one to look at.
+        see = f" See the lessons: {request.command('show')}" if len(elsewhere) < len(scopes) or not scopes else ""
+        terminal.say(f"All of it was learned before.{see}")
     elif learned.added or learned.merged or learned.revised:
         if len(elsewhere) < len(scopes):
             terminal.say(f"See what was learned: {request.command('show')}")

@@ -43,7 +43,8 @@ def mcp(
     """Serve agents of a host over MCP.
 
     The host starts it and talks to it through stdin and stdout. It gives lessons for a task, takes reports of how
-    runs ended and learns from them, and puts proposed lessons before a person. It ends when its input ends.
+    runs ended and learns from them, and puts proposed lessons before a person. It writes finished tasks into the long-term
+    memory and finds them again. It ends when its input ends.
     """
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("The MCP server", extra="mcp")
@@ -70,12 +71,14 @@ def _serve(book: Tenure, wire: Any, *, read_only: bool, sampling: bool) -> None:
     background = Background(book, _opened_once(book)) if (named or sampling) and not read_only else None
 
     def make() -> TenureServer:
+        from tenure.serving.agent_memory import AgentMemory
         from tenure.serving.agent_tools import AgentTools
         from tenure.serving.mcp import build_server
 
         threading.Thread(target=_warm_up, args=(book,), name="tenure-mcp-warm-up", daemon=True).start()
         tools = AgentTools(book, writes=not read_only, model_thinks=named)
-        return build_server(tools, reported=_reporter(background, named, sampling) if background is not None else None)
+        reported = _reporter(background, named, sampling) if background is not None else None
+        return build_server(tools, memory=AgentMemory(book), reported=reported)
 
     serve(make, wire, ended=background.end if background is not None else lambda: None)
     if background is not None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 import typer
 
 from tenure.errors import UserError
+from tenure.serving.cli import memory_mirror, memory_session
+from tenure.serving.cli.memory_session import Event, Session, Topic
 from tenure.serving.cli.output import counted
 from tenure.serving.cli.request import OK, Request, read_text
 from tenure.serving.cli.verbs import add_group, add_verb
 
-Topic = Annotated[str, typer.Option("--topic", metavar="NAME", help="What it is about, a short name.")]
-Session = Annotated[str, typer.Option("--session", metavar="ID", help="Groups entries, such as the turns of one conversation.")]
-Event = Annotated[str, typer.Option("--event", metavar="ID", help="Id of the host's event. One that is told again is not kept again.")]
+TEXTS = ("scratchpad", "working", "queue", "knowledge", "plan")
+"""Layers whose texts can be shown."""
 
 
 def register(app: typer.Typer) -> None:
@@ -44,9 +45,8 @@ def register(app: typer.Typer) -> None:
     add_verb(group, "topics", topics, "tenure memory topics", "tenure memory topics 2026-03")
     add_verb(group, "recall", recall, "tenure memory recall 'which rate did we use for invoices'")
     add_verb(group, "write", write, "tenure memory write queue queue.md", "tenure memory write plan --name release plan.md")
-    add_verb(group, "start", start, "tenure memory start")
-    add_verb(group, "checkpoint", checkpoint, "tenure memory checkpoint --request 'fix login' --outcome 'fixed in 3f2a'")
-    add_verb(group, "flush", flush, "tenure memory flush --event compact-17 < summary.txt")
+    memory_session.register(group)
+    memory_mirror.register(group)
 
 
 def log(
@@ -127,25 +127,19 @@ def show(
         str,
         typer.Argument(
             metavar="WHERE",
-            help="A day, week or month, a session such as 2026-03-15#3, or knowledge/NAME or plan/NAME.",
+            help="A day, week or month, a session such as 2026-03-15#3, or a text such as knowledge/releases.",
             show_default=False,
         ),
     ],
 ) -> int:
-    """Print a node of the tree, the raw entries of a session, or a text of knowledge or a plan."""
+    """Print a node of the tree, the raw entries of a session, or a text.
+
+    Texts are scratchpad, working, queue, knowledge/NAME and plan/NAME.
+    """
+    layer, _, name = where.partition("/")
+    if layer in TEXTS:
+        return _show_text(request, layer, name)
     with request.reading() as book:
-        layer, slash, name = where.partition("/")
-        if slash and layer in ("knowledge", "plan"):
-            text = book.memory.read(layer, name=name)
-            if not text:
-                raise UserError(
-                    f"There is no {layer} '{name}'. Topics with rules of people are listed by: {request.command('memory topics')}"
-                )
-            if request.as_json:
-                request.terminal.document({"where": where, "text": text, "scope": book.scope})
-            else:
-                request.terminal.text(f"{text}\n")
-            return OK
         if "#" in where:
             entries = book.memory.session(where)
             if request.as_json:
@@ -194,6 +188,23 @@ def topics(
     return OK
 
 
+def _show_text(request: Request, layer: str, name: str) -> int:
+    with request.reading() as book:
+        text = book.memory.read(layer, name=name)
+        with book.store.reading(book.scope) as look:
+            others = [one for one in look.memory_files(layer) if one]
+    if not text:
+        known = f" There are {', '.join(others[:10])}." if others else ""
+        raise UserError(
+            f"There is no text {layer}{f'/{name}' if name else ''}.{known} Write one: {request.command(f'memory write {layer}')}"
+        )
+    if request.as_json:
+        request.terminal.document({"layer": layer, "name": name, "text": text, "scope": book.scope})
+    else:
+        request.terminal.text(f"{text}\n" if not text.endswith("\n") else text)
+    return OK
+
+
 def recall(
     request: Request,
     text: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for, in any words.", show_default=False)],
@@ -208,10 +219,8 @@ def recall(
     if request.as_json:
         request.terminal.document(asdict(found) | {"scope": book.scope})
         return OK
-    for topic in found.topics:
-        request.terminal.text(f"topic {topic.name} ({topic.type}): {', '.join(topic.subs)}; look at {' '.join(topic.days[-3:])}\n")
-    for one in found.found:
-        request.terminal.text(f"{one.where} ({one.age}): {one.text}\n")
+    if found.topics or found.nodes or found.found:
+        request.terminal.text(f"{replace(found, note='').text}\n")
     if found.note:
         request.terminal.say(found.note)
     return OK
@@ -234,69 +243,4 @@ def write(
         request.terminal.document({"layer": layer, "name": name, "lines": len(text.splitlines()), "scope": book.scope})
     else:
         request.terminal.say(f"Wrote {counted(len(text.splitlines()), 'line')} to {layer}{f' {name}' if name else ''}.")
-    return OK
-
-
-def start(request: Request) -> int:
-    """Print what an agent loads when a session begins.
-
-    The tree is brought up to date first.
-    """
-    with request.writing() as book:
-        loaded = book.memory.start()
-    if request.as_json:
-        request.terminal.document({"root": loaded.root, "layers": dict(loaded.layers), "scope": book.scope})
-    else:
-        parts = [loaded.root, *(f"# {name.capitalize()}\n{text.rstrip()}" for name, text in loaded.layers.items())]
-        request.terminal.text("\n\n".join(parts) + "\n")
-    return OK
-
-
-def checkpoint(
-    request: Request,
-    asked: Annotated[str, typer.Option("--request", metavar="TEXT", help="What was asked for.")] = "",
-    analysis: Annotated[str, typer.Option("--analysis", metavar="TEXT", help="What was found out.")] = "",
-    decisions: Annotated[str, typer.Option("--decisions", metavar="TEXT", help="What was decided, and why.")] = "",
-    outcome: Annotated[str, typer.Option("--outcome", metavar="TEXT", help="How it ended.")] = "",
-    references: Annotated[str, typer.Option("--references", metavar="TEXT", help="Files, commits, pages.")] = "",
-    topic: Topic = "",
-    session: Session = "",
-    event: Event = "",
-) -> int:
-    """Write down a finished task."""
-    with request.writing() as book:
-        kept = book.memory.checkpoint(
-            request=asked,
-            analysis=analysis,
-            decisions=decisions,
-            outcome=outcome,
-            references=references,
-            topic=topic,
-            session=session,
-            event=event,
-        )
-    if request.as_json:
-        request.terminal.document({"kept": kept is not None, "entry": None if kept is None else asdict(kept), "scope": book.scope})
-    else:
-        request.terminal.say("Kept." if kept is not None else f"Event '{event}' was kept before; nothing was written.")
-    return OK
-
-
-def flush(
-    request: Request,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What would be lost; - reads standard input.")] = "",
-    session: Session = "",
-    event: Event = "",
-) -> int:
-    """Write down what would be lost when the host compacts.
-
-    The tree is brought up to date too.
-    """
-    said = read_text("-", request.terminal, what="a text") if text == "-" else text
-    with request.writing() as book:
-        done = book.memory.flush(said, session=session, event=event)
-    if request.as_json:
-        request.terminal.document(asdict(done) | {"scope": book.scope})
-    else:
-        request.terminal.say(f"Flushed; {counted(len(done.built), 'node')} built.")
     return OK

@@ -139,7 +139,7 @@ def status(request: Request) -> int:
     from tenure.serving.cli.vectors import said_of, standing_of
 
     with request.reading(names=False) as book, book.store.reading(book.scope) as reading:
-        counts, newest = reading.counts(), reading.version()
+        counts, newest, stale = reading.counts(), reading.version(), len(reading.stale_periods())
         last = list(reading.ledger(newest_first=True, limit=1))
         waiting, held, failed = len(reading.unlearned(limit=10_000)), len(held_changes(reading)), len(reading.failed_replies())
         spending, postponed = spending_of(book), reading.postponed(limit=10_000)
@@ -171,6 +171,10 @@ def status(request: Request) -> int:
         ("lessons", f"{counts['live']:,} in use: {counts['active']:,} active, {counts['provisional']:,} provisional"),
         ("version", f"{newest:,}" + (f", {local_time(last[0].delta.time)} by {last[0].delta.author}" if last else "")),
     ]
+    if counts["memory_entries"] or counts["memory_nodes"]:
+        behind = f"; {counted(stale, 'node')} to build: {request.command('memory compact')}" if stale else ""
+        kept = f"{counted(counts['memory_entries'], 'entry', 'entries')}, {counted(counts['memory_nodes'], 'node')}"
+        facts.append(("memory", kept + behind))
     if standing is not None and (standing.embedded or standing.missing):
         facts.append(("vectors", said_of(standing, request)))
     if problem:

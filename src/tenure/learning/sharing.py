@@ -1,0 +1,358 @@
+"""Ledgers shared through files: what one installation wrote is taken in by another, and both read the same afterwards.
+
+Links come in as they are, and all deltas of the scope count in the order of their ids. What a scope does not take as it
+comes (a secret, a text that admission refuses today) is answered by a delta or a tombstone of its own, which the other side
+takes in with the next exchange: so both still read the same. See design/sharing.md.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import reduce
+
+from tenure.errors import UnreadableInput
+from tenure.governance.admission import Decision, admit
+from tenure.governance.ledger import amended_to, seal
+from tenure.governance.ledger_lines import Link, line_of
+from tenure.governance.lessening import common, is_less
+from tenure.governance.redaction import redact, redact_operations
+from tenure.learning.arriving import Arriving, Sender, look_at
+from tenure.learning.corroborating import held_lesson
+from tenure.learning.ledger_file import Entry, LedgerFile
+from tenure.learning.upkeep import raise_bounds
+from tenure.playbook.apply import added_keys
+from tenure.playbook.delta import Add, Delta, Merge, Operation, Update
+from tenure.playbook.delta_json import storable_delta
+from tenure.playbook.lessons import Lesson
+from tenure.playbook.render import Core
+from tenure.playbook.run import UNTRUSTED
+from tenure.ports import IdSource, Reading, Scrubbed, Store, Writing
+from tenure.settings import read_settings
+
+APPROVED = frozenset({"approved", "edited", "corroborated"})
+"""Decisions that bring a held lesson into use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """What became of a shared ledger.
+
+    Attributes:
+        senders: by writer: what is new, known, left out.
+        came, went: ids of lessons that are in use now and were not, and the reverse.
+        held: ids of lessons that wait for a review here, though they came in use.
+        reasons: why, a sentence each.
+        forgotten: deltas that hold less here now, because another installation forgot something.
+        redacted: deltas that came with a secret in them, which was taken out.
+        revoked: notes of deltas by which another installation revoked an origin: its later runs are not refused here by that.
+        renamed: what this installation wrote as until now, if a copy of its database wrote too; empty otherwise.
+        raised: which bounds were raised, one sentence; empty if they held.
+        version: arrival number of the newest delta.
+        scrubbed: whether the files hold nothing of what was forgotten; none if nothing was.
+    """
+
+    senders: tuple[Sender, ...]
+    came: tuple[str, ...] = ()
+    went: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    forgotten: int = 0
+    redacted: int = 0
+    revoked: tuple[str, ...] = ()
+    renamed: str = ""
+    raised: str = ""
+    version: int = 0
+    scrubbed: Scrubbed | None = None
+
+    @property
+    def new(self) -> int:
+        """Links that came in."""
+        return sum(one.new for one in self.senders)
+
+    @property
+    def known(self) -> int:
+        """Links that were here already."""
+        return sum(one.known for one in self.senders)
+
+    @property
+    def left_out(self) -> int:
+        """Links that wait until somebody trusts their installations."""
+        return sum(one.left_out for one in self.senders)
+
+
+class _Undone(Exception):  # no error: it ends a trial
+    """Leaves a transaction without a trace."""
+
+
+def take_in(
+    store: Store,
+    scope: str,
+    file: LedgerFile,
+    *,
+    ids: IdSource,
+    now: Callable[[], datetime],
+    trust: bool = False,
+    dry_run: bool = False,
+) -> Shared:
+    """Take a shared ledger into a scope, whole or not at all.
+
+    Args:
+        store: where the scope lives.
+        scope: it goes there, wherever it came from.
+        file: read and checked.
+        ids: for deltas that answer it.
+        now: the clock.
+        trust: let in installations of which nothing is here, and branches of chains that are.
+        dry_run: say what would come of it; nothing is kept.
+
+    Raises:
+        UnreadableInput: a chain in it is broken.
+    """
+    found: list[Shared] = []
+    try:
+        with store.writing(scope) as work:
+            found.append(_taken(work, file, ids=ids, at=now(), trust=trust))
+            if dry_run:
+                raise _Undone
+    except _Undone:
+        return found[0]
+    shared = found[0]
+    return replace(shared, scrubbed=store.scrub()) if shared.forgotten else shared
+
+
+def _taken(work: Writing, file: LedgerFile, *, ids: IdSource, at: datetime, trust: bool) -> Shared:
+    arriving = look_at(work, file, trust=trust)
+    before = {lesson.id: lesson.text for lesson in work.lessons()}
+    own = work.own_writer()
+    settled = _Settled(work, file, arriving)
+    anew = settled.standing()
+    if not arriving.order and not anew:
+        _lay_out(work)
+        return Shared(senders=arriving.senders, version=work.version())
+    came: list[Delta] = []
+
+    def links() -> Iterator[Link]:
+        for digest in arriving.order:
+            link = settled.chosen(digest)
+            came.append(link.delta)
+            yield link
+
+    work.put_links(links(), anew)
+    _vouch(work, settled, ids=ids, at=at, name=file.name)
+    held = _hold(work, came, before, ids=ids, at=at, name=file.name)
+    _close(work, came)
+    if anew:
+        work.drop_cores()
+    _lay_out(work)
+    raised = raise_bounds(work, read_settings(work.setting))
+    now_live = {lesson.id for lesson in work.lessons()}
+    return Shared(
+        senders=arriving.senders,
+        came=tuple(sorted(now_live - set(before))),
+        went=tuple(sorted(set(before) - now_live)),
+        held=tuple(held),
+        reasons=tuple(f"lesson '{one}': {why.reason}" for one, why in held.items()),
+        forgotten=len(anew),
+        redacted=settled.redacted,
+        revoked=tuple(delta.note for delta in came if delta.cause == "revoke"),
+        renamed=own if work.own_writer() != own else "",
+        raised=raised,
+        version=work.version(),
+    )
+
+
+class _Settled:
+    """Which payload a link has, where it came in several: the one that says what all of them say."""
+
+    def __init__(self, work: Writing, file: LedgerFile, arriving: Arriving) -> None:
+        self._file, self._differing = file, arriving.differing
+        self._here, self._there = work.vouched(), file.vouched(but=arriving.left_out)
+        self.amended: dict[str, Link] = {}
+        self.redacted = 0
+
+    def standing(self) -> list[Link]:
+        """Links that stand here and have to hold less now."""
+        found: list[Link] = []
+        for digest, ours in self._differing.items():
+            theirs = self._let_in(digest)
+            now = self._least(digest, [ours, *theirs], {self._file.link(entry).sealed: entry for entry in self._file.links[digest]})
+            if now.sealed != ours.sealed:
+                found.append(now)
+        return found
+
+    def chosen(self, digest: str) -> Link:
+        """A new link as it comes in: without secrets."""
+        lines = {entry.sealed: entry for entry in self._file.links[digest]}
+        link = self._least(digest, self._let_in(digest), lines)
+        clean = without_secrets(link.delta)
+        if clean is link.delta or clean == link.delta:
+            return link
+        self.redacted += 1
+        return self._anew(link, clean)
+
+    def _let_in(self, digest: str) -> list[Link]:
+        """The forms of a link in the file that count: as chained, or as a tombstone that is let in says."""
+        return [self._file.link(entry) for entry in self._file.links[digest] if entry.genuine or self._is_vouched(entry)]
+
+    def _is_vouched(self, entry: Entry) -> bool:
+        said = (amended_to(by, entry.writer, entry.place.seq, entry.place.digest) for by in (self._here, self._there))
+        return entry.sealed in said
+
+    def _least(self, digest: str, forms: Sequence[Link], lines: Mapping[str, Entry]) -> Link:
+        found = self._least_of(digest, forms, lines)
+        if not found.genuine:
+            self.amended[digest] = found
+        return found
+
+    def _least_of(self, digest: str, forms: Sequence[Link], lines: Mapping[str, Entry]) -> Link:
+        if len(forms) == 1:
+            return forms[0]
+        whole = next((form for form in forms if form.genuine), None)
+        for form in forms if whole is not None else ():
+            if form.sealed in lines and whole is not None and not is_less(form.delta, whole.delta):
+                raise UnreadableInput(
+                    f"{self._file.name}, line {lines[form.sealed].line}: link {form.seq} of writer {form.writer} says something else "
+                    "than was admitted, and not only less: a tombstone vouches for it, and may only take out. Nothing was imported."
+                )
+        goal = reduce(common, (form.delta for form in forms))
+        fitting = [form for form in forms if form.delta == goal]
+        if not fitting:
+            return self._anew(forms[0], goal)
+        place = fitting[0]
+        latest = {amended_to(by, place.writer, place.seq, digest) for by in (self._there, self._here)}
+        return min(fitting, key=lambda form: (form.sealed not in latest, form.genuine, form.sealed))
+
+    def _anew(self, link: Link, delta: Delta) -> Link:
+        kept = {name: link.held[name] for name in ("version", "amends") if link.held.get(name)}
+        sealed = seal(storable_delta(delta) | kept, lambda _: secrets.token_hex(16))
+        made = replace(link, payload=sealed.payload, texts=tuple(sorted(sealed.texts, key=lambda one: one.digest)))
+        self.amended[link.digest] = made
+        return made
+
+
+def without_secrets(delta: Delta) -> Delta:
+    """A delta as redaction leaves it today; an equal one if there was nothing to take out."""
+    note = redact(delta.note).text if delta.note else ""
+    decisions = tuple(replace(one, note=redact(one.note).text) if one.note else one for one in delta.decisions)
+    return replace(delta, operations=redact_operations(delta.operations), note=note, decisions=decisions)
+
+
+def _vouch(work: Writing, settled: _Settled, *, ids: IdSource, at: datetime, name: str) -> None:
+    """Set a tombstone for payloads for which no other that counts vouches."""
+    vouched = work.vouched()
+    links = [link for _, link in sorted(settled.amended.items()) if amended_to(vouched, link.writer, link.seq, link.digest) != link.sealed]
+    if not links:
+        return
+    count = f"{len(links):,} {'delta' if len(links) == 1 else 'deltas'}"
+    note = f"took out of {count} of {name} what is redacted here, or was forgotten in several places"
+    tombstone = Delta(ids.next(work.newest_delta_id()), (), scope=work.scope, author="import", cause="forget", at=at, note=note)
+    work.vouch(tombstone, links)
+
+
+# -- what admission says of it -------------------------------------------------------------------------
+
+
+def _hold(
+    work: Writing, came: Sequence[Delta], before: Mapping[str, str], *, ids: IdSource, at: datetime, name: str
+) -> dict[str, Decision]:
+    """Have lessons wait whose words admission does not let pass here; why, by lesson."""
+    approved = {one.change for delta in came for one in delta.decisions if one.state in APPROVED}
+    waiting: dict[str, tuple[Lesson, Decision]] = {}
+    for delta in came:
+        made = added_keys(delta)
+        for place, operation in enumerate(delta.operations):
+            named = _says(operation, made.get(place, ""))
+            lesson = work.lesson(named) if named else None
+            if lesson is None or not lesson.live or before.get(lesson.id) == lesson.text:
+                continue
+            decision = _judged(delta, operation)
+            excused = decision.action == "hold" and (lesson.id in approved or named in approved)
+            if decision.action != "pass" and not excused:
+                waiting.setdefault(lesson.id, (lesson, decision))
+    if not waiting:
+        return {}
+    rules = sorted({why.rule for _, why in waiting.values()})
+    work.admit(
+        Delta(
+            ids.next(work.newest_delta_id()),
+            [Update(one, status="held") for one in sorted(waiting)],
+            scope=work.scope,
+            author="import",
+            cause="import",
+            at=at,
+            note=f"held what came with {name} and admission does not let pass: {', '.join(rules)}",
+        )
+    )
+    for lesson, why in waiting.values():
+        work.hold(replace(held_lesson(lesson), reason=why.reason, rule=why.rule, at=at.isoformat()))
+    return {one: waiting[one][1] for one in sorted(waiting)}
+
+
+def _says(operation: Operation, made: str) -> str:
+    """The lesson whose words an operation brings; empty if it brings none."""
+    if isinstance(operation, Add):
+        return "" if operation.status == "held" else made
+    if isinstance(operation, Update):
+        return operation.id if operation.text is not None or operation.applies_when is not None else ""
+    return operation.into if isinstance(operation, Merge) and operation.text is not None else ""
+
+
+def _judged(delta: Delta, operation: Operation) -> Decision:
+    """What admission says of an operation that was admitted elsewhere.
+
+    Nobody here saw the text: what would be refused from a stranger waits, whoever wrote it. What was learned from
+    a run of an untrusted origin waits unless a person there approved it.
+    """
+    learned = delta.cause == "run"
+    tainted = isinstance(operation, Add) and operation.origin.endswith(UNTRUSTED)
+    return admit(operation, basis="untrusted" if learned and tainted else "person")
+
+
+def _close(work: Writing, came: Sequence[Delta]) -> None:
+    """Have what was decided elsewhere wait here no more."""
+    for delta in came:
+        for one in delta.decisions:
+            if one.state != "open":
+                work.decide(one.change, state=one.state, decided=f"{delta.author} at {delta.time}" + (f": {one.note}" if one.note else ""))
+
+
+def _lay_out(work: Writing) -> None:
+    """Have the next prompt laid out from nothing: where prompts went on from different ones, equal playbooks read differently."""
+    for size in work.core_sizes():
+        work.keep_core(Core(stale="a ledger was taken in"), size)
+
+
+# -- writing it ----------------------------------------------------------------------------------------
+
+
+def shared_lines(reading: Reading, *, tell: Callable[[int], None] | None = None) -> Iterator[str]:
+    """The scope's ledger as lines, by writer and number."""
+    for number, link in enumerate(reading.links(), 1):
+        yield line_of(link)
+        if tell is not None:
+            tell(number)
+
+
+def take_secrets_out(work: Writing, *, ids: IdSource, at: datetime, author: str) -> int:
+    """Take out of the ledger what redaction takes out today and did not when it was written; how many deltas held some."""
+    changed = {entry.version: clean for entry in work.ledger() if (clean := without_secrets(entry.delta)) != entry.delta}
+    if changed:
+        count = f"{len(changed):,} {'delta' if len(changed) == 1 else 'deltas'}"
+        note = f"took out of {count} what redaction takes out today"
+        tombstone = Delta(ids.next(work.newest_delta_id()), (), scope=work.scope, author=author, cause="forget", at=at, note=note)
+        work.rewrite(changed, tombstone)
+        work.drop_cores()
+    return len(changed)
+
+
+def holds_secrets(reading: Reading) -> bool:
+    """Whether redaction would take something out of the ledger today."""
+    after = 0
+    while entries := reading.ledger(after=after, limit=1_000):
+        if any(without_secrets(entry.delta) != entry.delta for entry in entries):
+            return True
+        after = entries[-1].version
+    return False
