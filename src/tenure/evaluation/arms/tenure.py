@@ -106,19 +106,35 @@ class TenureArm:
         (folder / f"{name}.playbook.json").write_text(dumps(self._book.playbook), encoding="utf-8")
 
     def _items(self, shown: Context) -> tuple[list[Item], list[str]]:
-        """What the context holds, as the agent reads it, and the lesson that each item is; empty for a case."""
-        items: list[Item] = []
-        ids: list[str] = []
-        lessons = self._book.playbook if shown.why else None
+        """What the context holds, as the agent reads it, and the lesson that each item is; empty for what is none.
+
+        Where the context says how the labels of similar cases divide, those cases have had their say.
+        """
+        items = [Item(text=one.answer, says=one.answer, trust=one.share) for one in self._answers(shown)]
+        voted = bool(items)
+        ids = [""] * len(items)
+        with self._book.store.reading(SCOPE) as reading:
+            lessons = reading.named(shown.lessons)
         for why in shown.why:
-            lesson = lessons.lesson(why.id) if lessons is not None else None
-            if lesson is not None:
-                items.append(Item(text=lesson.text, says=self._says.get(lesson.text, ""), like=why.relevance, trust=why.usefulness))
-                ids.append(why.id)
-        for case in shown.why_cases if self._without != "cases" else ():
+            says = self._says.get(lessons[why.id].text, "") if why.id in lessons else ""
+            items.append(Item(text=why.id, says=says, like=why.relevance, trust=self._trust(why, voted=voted)))
+            ids.append(why.id)
+        for case in () if voted or self._without == "cases" else shown.why_cases:
             items.append(Item(text=case.run, says=self._labels.get(case.run, ""), like=case.relevance))
             ids.append("")
         return items, ids
+
+    def _answers(self, shown: Context):
+        return () if self._without == "cases" else shown.answers
+
+    def _trust(self, why, *, voted):
+        import os
+        m = os.environ.get("M", "A")
+        if not voted: return why.usefulness
+        if m == "A": return 0.0
+        if m == "B": return why.usefulness
+        if m == "C": return why.usefulness if why.would_have_been_right + why.would_have_been_wrong >= 3 else 0.0
+        if m == "D": return 0.2*why.usefulness
 
 
 class _Writing:
