@@ -33,7 +33,9 @@ def write_questions(path: Path, batches: int = 60, seed: int = 0) -> Path:
             sentence = " ".join([*words[:4], figure, *words[4:]])
             questions.append(f'{place}. What is best tag for entity "{figure}" in sentence: "{sentence}"')
             targets.append(tag)
-        context = f"You are an expert.  Here is a list of US GAAP tags options: ,{','.join([*tags, *others])}. Answer.\n" + "\n".join(questions)
+        context = f"You are an expert.  Here is a list of US GAAP tags options: ,{','.join([*tags, *others])}. Answer.\n" + "\n".join(
+            questions
+        )
         lines.append(json.dumps({"context": context, "target": ",".join(targets)}))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -197,9 +197,7 @@ def recall(
         # What stands for a secret can be longer than it.
         stable, lessons, text = None, {}, ""
     shown = set(stable.ids) if stable is not None else set[str]()
-    outlook, found = look_out(reading, task, question)
-    outlook = replace(outlook, beliefs=reading.beliefs([*shown, *(lesson.id for lesson in found)]))
-    candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
+    outlook, candidates = _look_out_beside(shown, reading, task, question)
     ids = short_ids([*shown, *candidates])
     room = budget - counted(text)
     tables = tables_for(reading, task, min(int(budget * FIGURES_SHARE), FIGURES_TOKENS, room))
@@ -218,6 +216,7 @@ def recall(
         return note_of_ages(seen, ids, stable.core if stable is not None else None, lives, at)
 
     ages = aged()
+
     # Figures change with every observation: they stand behind all that a prefix cache can keep.
     def whole_text() -> str:
         return redact(text + recalled + ages + tables.text + cases.text + foretold.text).text
@@ -236,9 +235,7 @@ def recall(
             foretold = Foretold()
         recalled = _for_this_task(chosen, ids, text)
         told = whole_text()
-    tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
-    parts = {lesson_id: "tail" if lesson_id in tail else "core" for lesson_id in (stable.ids if stable is not None else ())}
-    parts.update((lesson.id, "recall") for lesson in chosen)
+    parts = _parts_of(stable, chosen)
     draws = draw_lessons(reading, [lessons[one] for one in parts], drawing) if drawing is not None else ()
     withheld = withheld_of(draws, parts, drawing)
     offered = len(chosen)
@@ -280,6 +277,20 @@ def recall(
         draws=draws,
         holdout=drawing.said if drawing is not None else "",
     )
+
+
+def _look_out_beside(shown: Collection[str], reading: Reading, task: str, question: Question) -> tuple[Outlook, dict[str, Lesson]]:
+    """What to expect of a task with what is believed of all lessons that may be shown, and those that are not shown yet, by id."""
+    outlook, found = look_out(reading, task, question)
+    beliefs = reading.beliefs([*shown, *(lesson.id for lesson in found)])
+    return replace(outlook, beliefs=beliefs), {lesson.id: lesson for lesson in found if lesson.id not in shown}
+
+
+def _parts_of(stable: Rendered | None, chosen: Sequence[Lesson]) -> dict[str, str]:
+    """Which part of the context each lesson stands in, by id, in their order."""
+    tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
+    parts = {one: "tail" if one in tail else "core" for one in (stable.ids if stable is not None else ())}
+    return parts | {lesson.id: "recall" for lesson in chosen}
 
 
 def _for_this_task(chosen: Sequence[Lesson], ids: Mapping[str, str], stable: str) -> str:

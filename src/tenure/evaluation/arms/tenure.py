@@ -33,6 +33,13 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 """Settings of the scope for each ablation; what no setting does, the arm does."""
 
 
+LESSON_BESIDE_CASES = 0.2
+"""What a lesson counts for beside what all similar cases say: it tips what is nearly even, and no more."""
+
+BOUNDS: Mapping[str, str] = {"context.tokens": "1000", "context.core_tokens": "0", "context.counter": "estimate", "learn.rounds": "1"}
+"""Where a hundred answers are possible, lessons that are useful in general say nothing of the one asked for: all room goes to recall."""
+
+
 class TenureArm:
     """A playbook in memory.
 
@@ -50,7 +57,7 @@ class TenureArm:
         self._writing = _Writing()
         model = None if self._without == "reflector" else RuleModel(self._writing.reply, name="transparent:writer")
         self._book = Tenure(InMemoryStore(), SCOPE, clock=SteppingClock(), ids=CountingIds(), model=model, embedder="none")
-        for name, value in {"learn.rounds": "1", **SETTINGS[self._without]}.items():
+        for name, value in {**BOUNDS, **SETTINGS[self._without]}.items():
             self._book.set(name, value)
         self._says: dict[str, str] = {}
         self._labels: dict[str, str] = {}
@@ -108,33 +115,23 @@ class TenureArm:
     def _items(self, shown: Context) -> tuple[list[Item], list[str]]:
         """What the context holds, as the agent reads it, and the lesson that each item is; empty for what is none.
 
-        Where the context says how the labels of similar cases divide, those cases have had their say.
+        Where the context says how the labels of similar cases divide, the cases themselves have had their say, and so have most
+        of the cases that lessons came from.
         """
-        items = [Item(text=one.answer, says=one.answer, trust=one.share) for one in self._answers(shown)]
-        voted = bool(items)
+        answers = () if self._without == "cases" else shown.answers
+        items = [Item(text=one.answer, says=one.answer, trust=one.share) for one in answers]
         ids = [""] * len(items)
         with self._book.store.reading(SCOPE) as reading:
             lessons = reading.named(shown.lessons)
         for why in shown.why:
             says = self._says.get(lessons[why.id].text, "") if why.id in lessons else ""
-            items.append(Item(text=why.id, says=says, like=why.relevance, trust=self._trust(why, voted=voted)))
+            trust = why.usefulness * (LESSON_BESIDE_CASES if answers else 1.0)
+            items.append(Item(text=why.id, says=says, like=why.relevance, trust=trust))
             ids.append(why.id)
-        for case in () if voted or self._without == "cases" else shown.why_cases:
+        for case in () if answers or self._without == "cases" else shown.why_cases:
             items.append(Item(text=case.run, says=self._labels.get(case.run, ""), like=case.relevance))
             ids.append("")
         return items, ids
-
-    def _answers(self, shown: Context):
-        return () if self._without == "cases" else shown.answers
-
-    def _trust(self, why, *, voted):
-        import os
-        m = os.environ.get("M", "A")
-        if not voted: return why.usefulness
-        if m == "A": return 0.0
-        if m == "B": return why.usefulness
-        if m == "C": return why.usefulness if why.would_have_been_right + why.would_have_been_wrong >= 3 else 0.0
-        if m == "D": return 0.2*why.usefulness
 
 
 class _Writing:

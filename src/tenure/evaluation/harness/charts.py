@@ -49,8 +49,8 @@ def line_chart(lines: Sequence[tuple[str, Sequence[float | None], bool]], *, sha
         parts.append(f'<text class="soft" x="{place}" y="{HEIGHT - 10}" text-anchor="{anchor}">{said} of the stream</text>')
     for colour, values, bold in lines:
         points = [(x(place, len(values)), y(value)) for place, value in enumerate(values) if value is not None]
-        path = " ".join(f"{left:.1f},{high:.1f}" for left, high in points)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{3 if bold else 1.6}" stroke-linejoin="round"/>')
+        path, wide = " ".join(f"{left:.1f},{high:.1f}" for left, high in points), 3 if bold else 1.6
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{wide}" stroke-linejoin="round"/>')
     return "\n".join([*parts, "</svg>"])
 
 
@@ -78,7 +78,9 @@ def bar_chart(bars: Sequence[tuple[str, str, float, float | None, float | None]]
         parts.append(f'<text x="{LABEL - 8}" y="{middle + 4}" text-anchor="end">{escape(name)}</text>')
         parts.append(f'<rect x="{start:.1f}" y="{middle - 8}" width="{max(0.5, end - start):.1f}" height="16" fill="{colour}" rx="2"/>')
         if bottom is not None and top is not None:
-            parts.append(f'<line x1="{x(bottom):.1f}" x2="{x(top):.1f}" y1="{middle}" y2="{middle}" stroke="currentColor" stroke-width="1.5"/>')
+            parts.append(
+                f'<line x1="{x(bottom):.1f}" x2="{x(top):.1f}" y1="{middle}" y2="{middle}" stroke="currentColor" stroke-width="1.5"/>'
+            )
         right = max(end, x(top) if top is not None else end)
         parts.append(f'<text x="{right + 6:.1f}" y="{middle + 4}">{_said(value)}</text>')
     for value in (low, high) if low < 0 else (0.0, high):

@@ -14,7 +14,8 @@ PAGE = "report.html"
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --paper: #ffffff; --tint: #f6f8fa; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9198a1; --line: #3d444d; --paper: #0d1117; --tint: #151b23; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 74rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
+body { max-width: 74rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
 p.said { background: var(--tint); border-left: 4px solid #bf8700; padding: .6rem .9rem; }
 p.soft, figcaption, small { color: var(--soft); }
@@ -51,7 +52,8 @@ def page(result: Mapping[str, Any]) -> str:
         f"<title>tenure bench: {escape(result['task'])}</title>",
         f"<h1>{escape(result['task'])}</h1>",
         f'<p class="soft">{result["orders"]} orders, seed {result["seed"]}; {escape(about)}. Tenure {escape(result["tenure"])}.</p>',
-        f'<p class="said">{escape(result["said"])} Agent: {escape(result["agent"])}. Lessons are written by: {escape(result["writer"])}.</p>',
+        f'<p class="said">{escape(result["said"])} Agent: {escape(result["agent"])}. '
+        f"Lessons are written by: {escape(result['writer'])}.</p>",
         "<h2>Arms</h2>",
         _arms_table(result),
         "<h2>Along the stream</h2>",
