@@ -16,8 +16,8 @@ from tenure.governance.redaction import redact
 from tenure.playbook.render import defused
 from tenure.ports import Reading, TokenCounter
 
-SHARPNESS = 2.5
-"""Power of the likeness in a vote. At 1 many distant cases outvote the near ones; from 4 on one wrong label next to the task decides."""
+SHARPNESS = 2.0
+"""Power of the likeness in a vote. At 1 many distant cases outvote the near ones; from 3 on one wrong label next to the task decides."""
 
 MOST_ANSWERS = 4
 """Answers that are told."""

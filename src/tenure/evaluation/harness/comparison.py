@@ -85,7 +85,7 @@ def compare(
         "skipped": skipped,
         "paired": _paired(samples, seed),
         "curves": {arm: curves(samples[arm]) for arm in wanted},
-        "command": _command(listed, found, wanted, orders, seed, model, given, out),
+        "command": _command(listed, found, [*wanted, *skipped], orders, seed, model, given, out),
         "tenure": __version__,
         "seconds": round(time.monotonic() - began, 1),
     }

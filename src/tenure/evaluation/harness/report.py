@@ -15,7 +15,7 @@ _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --paper: #ffffff; --tint: #f6f8fa; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9198a1; --line: #3d444d; --paper: #0d1117; --tint: #151b23; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
-body { max-width: 74rem; margin: 2rem auto; padding: 0 1rem; }
+body { max-width: 90rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
 p.said { background: var(--tint); border-left: 4px solid #bf8700; padding: .6rem .9rem; }
 p.soft, figcaption, small { color: var(--soft); }
