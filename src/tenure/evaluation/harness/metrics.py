@@ -20,6 +20,9 @@ Reducer = Callable[[Sequence[Sample]], float | None]
 BEST = 1.0
 """The best score there is."""
 
+ATTEMPTS = "rollouts"
+"""Key of how often an agent acted in one order, the reset twin not counted."""
+
 QUARTERS = 4
 POINTS = 20
 """Points of a learning curve."""
@@ -67,7 +70,7 @@ def figures(orders: Sequence[Sequence[Sample]]) -> dict[str, Any]:
         "alone": _rounded(_average(orders, mean_alone)),
         "tokens": round(tokens / max(1, len(every)), 1),
         "seconds": round(sum(sample.seconds for sample in every) / max(1, len(orders)), 2),
-        "rollouts": round(sum(sample.attempts for sample in every) / max(1, len(orders)), 1),
+        ATTEMPTS: round(sum(sample.attempts for sample in every) / max(1, len(orders)), 1),
         "calls": round(sum(sample.calls for sample in every) / max(1, len(orders)), 1),
         "usd": usd,
         "cached_share": round(sum(sample.cached for sample in every) / tokens, 4) if tokens else None,

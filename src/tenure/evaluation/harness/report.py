@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tenure.evaluation.harness.charts import bar_chart, colour_of, line_chart
+from tenure.evaluation.harness.metrics import ATTEMPTS
 
 PAGE = "report.html"
 
@@ -93,7 +94,7 @@ def _arms_table(result: Mapping[str, Any]) -> str:
                 _number(one["tokens"], "{:,.0f}"),
                 _number(one["cached_share"], "{:.0%}"),
                 _number(one["memory_tokens"], "{:,.0f}"),
-                _number(one["rollouts"], "{:,.0f}"),
+                _number(one[ATTEMPTS], "{:,.0f}"),
                 _number(one["calls"], "{:,.0f}"),
                 _number(one["usd"], "{:,.2f}"),
                 _number(one["seconds"], "{:,.1f}"),

@@ -209,7 +209,7 @@ def report(
     request: Request,
     folder: Annotated[str, typer.Argument(metavar="DIR", help="What --out of `tenure bench run` named.", show_default=False)],
 ) -> int:
-    """Write the page of a comparison anew from its folder, and show its figures."""
+    """Write the page of a comparison anew, and show its figures."""
     from tenure.serving.cli.bench_tasks import report as report_of
 
     return report_of(request, folder)
