@@ -122,11 +122,11 @@ class SynthesisedSheet:
         """Make the sheet anew, and answer by it."""
         near = self._like.nearest(query.text, SYNTHESIS)
         found = [self._past[name] for name, _ in near]
-        like: Counter[str] = Counter()
+        like: dict[str, float] = {}
         for name, one in near:
-            like[self._past[name].says] = max(like[self._past[name].says], one)  # type: ignore[assignment]
-        self._sheet = self._kit.writer.summarise([*found], SHEET_WORDS) if found else ()
-        items = [Item(text=note.text, says=note.says, like=float(like[note.says]), trust=float(len(note.sources))) for note in self._sheet]
+            like[self._past[name].says] = max(like.get(self._past[name].says, 0.0), one)
+        self._sheet = self._kit.writer.summarise(found, SHEET_WORDS) if found else ()
+        items = [Item(text=note.text, says=note.says, like=like[note.says], trust=float(len(note.sources))) for note in self._sheet]
         response = self._kit.agent.act(query, items)
         self._asked = (query, response)
         return response
