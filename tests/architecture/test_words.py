@@ -18,6 +18,7 @@ FOREIGN_FORMS = {
     "src/tenure/playbook/run.py": "names the papers' word once, beside ours",
     "src/tenure/playbook/foreign.py": "reads ACE JSON and Skillbook files",
     "src/tenure/traces/codex.py": "Codex calls its log files rollouts",
+    "src/tenure/evaluation/harness/metrics.py": "a published figure has the papers' word as its key",
     "src/tenure/connect/claude_code.py": "the host's folder for instructions is called skills",
     "src/tenure/connect/codex.py": "the host's folder for instructions is called skills",
     "src/tenure/connect/cursor.py": "the host's folder for instructions is called skills",

@@ -85,6 +85,8 @@ def test_labelled_cases_come_in_the_order_of_arrival_and_keep_their_label_as_it_
             work.keep_run(Run(id=f"plain{number}", task=Task(text="no label")), learned=False)
     with store.reading(scope) as look:
         found = look.labelled(limit=10)
+        assert look.labels_of([one.run for one in found] + ["plain0", "no such"]) == {one.run: one for one in found}
+        assert look.labels_of([]) == {}
         assert [(one.run, one.text, one.answer, one.counts) for one in found] == [
             (f"r{number}", f"task {number}", answer, True) for number, answer in enumerate(answers)
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -20,6 +20,7 @@ from tenure.learning.cases import (
     whole_cases,
 )
 from tenure.learning.embedding import Question
+from tenure.learning.foretelling import Answer, Foretold, foretell
 from tenure.learning.freshness import age_said_of, note_of_ages
 from tenure.learning.holdouts import Drawing, WithheldLesson, draw_lessons, withheld_of
 from tenure.learning.tables import FIGURES_SHARE, FIGURES_TOKENS, tables_for
@@ -49,6 +50,9 @@ SMALL_BUDGET = 1_000
 
 CORE_SHARE = 0.6
 """The largest share of a budget that core and tail may take together when not everything fits."""
+
+ANSWERS_SHARE = 0.1
+"""The largest share of a budget that what similar cases were answered may take."""
 
 MOST_CANDIDATES = 100
 """How many lessons the search and the runs of like tasks may each put forward."""
@@ -124,9 +128,10 @@ class Context:
         tokens: its size, as `counted_by` counts.
         lessons: ids of the lessons in it, in order.
         cases: ids of the runs in it, in order.
-        parts: tokens of `core`, `tail`, `recall` and `cases`, and of `ages` and `figures` where there are some.
+        parts: tokens of `core`, `tail`, `recall` and `cases`, and of `ages`, `figures` and `answers` where there are some.
         why: one entry per lesson.
         why_cases: one entry per run.
+        answers: how the labels of similar cases divide, the best first; empty where no two of them agree.
         left_out: lessons that may matter for the task too and are not shown: there was no room, or a lesson shown says much the same.
         core: the core to keep for the next context; none if this budget had no room for one.
         core_size: the size to keep it under; 0 for that of the settings.
@@ -145,6 +150,7 @@ class Context:
     parts: dict[str, int]
     why: tuple[Why, ...] = ()
     why_cases: tuple[CaseShown, ...] = ()
+    answers: tuple[Answer, ...] = ()
     left_out: int = 0
     core: Core | None = None
     core_size: int = 0
@@ -191,14 +197,13 @@ def recall(
         # What stands for a secret can be longer than it.
         stable, lessons, text = None, {}, ""
     shown = set(stable.ids) if stable is not None else set[str]()
-    outlook, found = look_out(reading, task, question)
-    outlook = replace(outlook, beliefs=reading.beliefs([*shown, *(lesson.id for lesson in found)]))
-    candidates = {lesson.id: lesson for lesson in found if lesson.id not in shown}
+    outlook, candidates = _look_out_beside(shown, reading, task, question)
     ids = short_ids([*shown, *candidates])
     room = budget - counted(text)
     tables = tables_for(reading, task, min(int(budget * FIGURES_SHARE), FIGURES_TOKENS, room))
     ages = note_of_ages(list(lessons.values()), ids, stable.core if stable is not None else None, lives, at)
-    room -= counted(tables.text) + counted(ages)
+    foretold = foretell(reading, outlook.cases, min(int(budget * ANSWERS_SHARE), room), counted)
+    room -= counted(tables.text) + counted(ages) + counted(foretold.text)
     whole, cases = _cases(reading, outlook, room, at, counted) if budget >= SMALL_BUDGET else (NO_CASES, NO_CASES)
     chosen = _choose_recalled(list(candidates.values()), outlook, ids, room - cases.tokens - counted(_heading(text)) - 1, at, counted)
     recalled = _for_this_task(chosen, ids, text)
@@ -211,22 +216,26 @@ def recall(
         return note_of_ages(seen, ids, stable.core if stable is not None else None, lives, at)
 
     ages = aged()
+
     # Figures change with every observation: they stand behind all that a prefix cache can keep.
-    told = redact(text + recalled + ages + tables.text + cases.text).text
-    while counted(told) > budget and (chosen or cases.shown or tables.ids or ages):
+    def whole_text() -> str:
+        return redact(text + recalled + ages + tables.text + cases.text + foretold.text).text
+
+    told = whole_text()
+    while counted(told) > budget and (chosen or cases.shown or tables.ids or ages or foretold.text):
         # Together, texts can have a few tokens more than apart.
         if chosen:
             chosen = chosen[:-1]
             ages = aged()
         elif cases.shown or tables.ids:
             cases, tables = (NO_CASES, tables) if cases.shown else (cases, Tables())
-        else:
+        elif ages:
             ages = ""
+        else:
+            foretold = Foretold()
         recalled = _for_this_task(chosen, ids, text)
-        told = redact(text + recalled + ages + tables.text + cases.text).text
-    tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
-    parts = {lesson_id: "tail" if lesson_id in tail else "core" for lesson_id in (stable.ids if stable is not None else ())}
-    parts.update((lesson.id, "recall") for lesson in chosen)
+        told = whole_text()
+    parts = _parts_of(stable, chosen)
     draws = draw_lessons(reading, [lessons[one] for one in parts], drawing) if drawing is not None else ()
     withheld = withheld_of(draws, parts, drawing)
     offered = len(chosen)
@@ -238,7 +247,7 @@ def recall(
         text = stable.text if stable is not None else ""
         chosen = [lesson for lesson in chosen if lesson.id not in gone]
         recalled, ages = _for_this_task(chosen, ids, text), aged() if ages else ""
-        told = redact(text + recalled + ages + tables.text + cases.text).text
+        told = whole_text()
     return Context(
         text=told,
         tokens=counted(told),
@@ -251,11 +260,13 @@ def recall(
             "cases": cases.tokens,
         }
         | ({"ages": counted(ages)} if ages else {})
-        | ({"figures": counted(tables.text)} if tables.ids else {}),
+        | ({"figures": counted(tables.text)} if tables.ids else {})
+        | ({"answers": counted(foretold.text)} if foretold.text else {}),
         why=tuple(
             _why(lessons[lesson_id], part, outlook, at, age_said_of(lessons[lesson_id], lives, at)) for lesson_id, part in parts.items()
         ),
         why_cases=cases.shown,
+        answers=foretold.answers,
         left_out=len(candidates) - offered,
         core=stable.core if stable is not None else None,
         core_size=size,
@@ -266,6 +277,20 @@ def recall(
         draws=draws,
         holdout=drawing.said if drawing is not None else "",
     )
+
+
+def _look_out_beside(shown: Collection[str], reading: Reading, task: str, question: Question) -> tuple[Outlook, dict[str, Lesson]]:
+    """What to expect of a task with what is believed of all lessons that may be shown, and those that are not shown yet, by id."""
+    outlook, found = look_out(reading, task, question)
+    beliefs = reading.beliefs([*shown, *(lesson.id for lesson in found)])
+    return replace(outlook, beliefs=beliefs), {lesson.id: lesson for lesson in found if lesson.id not in shown}
+
+
+def _parts_of(stable: Rendered | None, chosen: Sequence[Lesson]) -> dict[str, str]:
+    """Which part of the context each lesson stands in, by id, in their order."""
+    tail = {line.id for line in stable.core.tail} if stable is not None else set[str]()
+    parts = {one: "tail" if one in tail else "core" for one in (stable.ids if stable is not None else ())}
+    return parts | {lesson.id: "recall" for lesson in chosen}
 
 
 def _for_this_task(chosen: Sequence[Lesson], ids: Mapping[str, str], stable: str) -> str:

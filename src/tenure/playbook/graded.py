@@ -47,6 +47,10 @@ class Grades(Protocol):
         """The newest kept cases with a label that came after a place, oldest first."""
         ...
 
+    def labels_of(self, runs: Collection[str]) -> Mapping[str, Labelled]:
+        """The labels of kept cases, by run id; those without one are left out."""
+        ...
+
     def grades(self, lessons: Collection[str]) -> Sequence[Grade]:
         """All grades of lessons, in the order of their cases."""
         ...

@@ -105,6 +105,7 @@ def context_json(context: Context) -> dict[str, Any]:
         "parts": dict(context.parts),
         "why": [asdict(why) for why in context.why],
         "why_cases": [asdict(why) for why in context.why_cases],
+        "answers": [asdict(one) for one in context.answers],
         "left_out": context.left_out,
         "search": context.search,
         "counted_by": context.counted_by,

@@ -9,6 +9,7 @@ from rpds import HashTrieMap
 
 from tenure.playbook.graded import Labelled
 from tenure.playbook.grading import Belief, Grade
+from tenure.playbook.run import Run
 from tenure.stores.contents import Contents
 from tenure.stores.growth import label_counts
 
@@ -31,17 +32,17 @@ class GradesInMemory:
                 break
             run = kept.run
             if run.outcome.expected and not kept.revoked:
-                found.append(
-                    Labelled(
-                        run=run.id,
-                        place=kept.place + 1,
-                        text=run.task.text,
-                        answer=run.outcome.expected,
-                        reliability=run.outcome.reliability or 0.0,
-                        counts=label_counts(run),
-                    )
-                )
+                found.append(_labelled(run, kept.place))
         return found[::-1]
+
+    def labels_of(self, runs: Collection[str]) -> Mapping[str, Labelled]:
+        """The labels of kept cases, by run id; those without one are left out."""
+        every = ((run, self._now.runs.get(run)) for run in runs)
+        return {
+            run: _labelled(kept.run, kept.place)
+            for run, kept in every
+            if kept is not None and kept.run.outcome.expected and not kept.revoked
+        }
 
     def grades(self, lessons: Collection[str]) -> Sequence[Grade]:
         """All grades of lessons, in the order of their cases."""
@@ -99,3 +100,14 @@ class GradingInMemory:
 
 
 _NONE: HashTrieMap[str, Grade] = HashTrieMap()
+
+
+def _labelled(run: Run, place: int) -> Labelled:
+    return Labelled(
+        run=run.id,
+        place=place + 1,
+        text=run.task.text,
+        answer=run.outcome.expected,
+        reliability=run.outcome.reliability or 0.0,
+        counts=label_counts(run),
+    )

@@ -44,6 +44,16 @@ class SqlGrades:
             for run, place, text, answer, reliability, counts in self._connection.execute(wanted).all()[::-1]
         ]
 
+    def labels_of(self, runs: Collection[str]) -> Mapping[str, Labelled]:
+        """The labels of kept cases, by run id; those without one are left out."""
+        t = rows.labels
+        columns = (t.c.run_id, t.c.place, t.c.text, t.c.answer, t.c.reliability, t.c.counts)
+        return {
+            run: Labelled(run=run, place=place, text=text, answer=answer, reliability=float(reliability), counts=bool(counts))
+            for some in _portions(runs)
+            for run, place, text, answer, reliability, counts in fetch_among(self._connection, columns, self._wall, "run_id", some)
+        }
+
     def grades(self, lessons: Collection[str]) -> Sequence[Grade]:
         """All grades of lessons, in the order of their cases."""
         t = rows.grades

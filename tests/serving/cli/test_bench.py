@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tenure.evaluation.benches import BENCHES, Asked
+from tenure.evaluation.tasks.listed import TASKS
+from tests.evaluation.finer_questions import write_questions
 from tests.serving.cli.conftest import Cli
 
 RECURRENCE = {"runs", "errors", "recurrent", "covered", "coverage", "coverage_random", "actionable", "off_target", "held", "lessons"}
 
 
 def test_every_bench_is_listed(cli: Cli) -> None:
-    assert {bench["name"] for bench in cli("bench", "list", "--json").json["benches"]} == set(BENCHES)
+    assert {bench["name"] for bench in cli("bench", "list", "--json").json["benches"]} == {*BENCHES, *TASKS}
     for name in BENCHES:
         assert name in cli("bench").out
 
@@ -92,3 +95,36 @@ def test_every_bench_says_what_its_data_is(name: str) -> None:
     bench = BENCHES[name]
     assert bool(bench.data) == bench.needs_data
     assert bench.command.startswith(f"tenure bench run {name}")
+
+
+def test_a_task_compares_arms_and_leaves_a_page_that_needs_nothing_else(cli: Cli, folder: Path) -> None:
+    questions = str(write_questions(folder / "questions.jsonl"))
+    options = ("--instances", "40", "--orders", "2", "--workers", "1", "--arms", "none,similar-cases,ace,gepa")
+    found = cli("bench", "run", "finer", "--data", questions, *options, "--noise", "0.1", "--out", "results", "--json").json
+    assert set(found["arms"]) == {"none", "similar-cases", "ace"}
+    figures = "score score_low score_high score_by_quarter gain gain_low gain_high tokens seconds rollouts calls usd cached_share"
+    assert set(figures.split()) <= set(found["arms"]["ace"])
+    assert found["arms"]["similar-cases"]["score"] > found["arms"]["none"]["score"] + 0.2
+    assert "--noise 0.1" in found["command"]
+    page = Path(found["report"]).read_text(encoding="utf-8")
+    assert "ace (transparent)" in page
+    assert found["command"].replace("'", "&#x27;") in page
+    assert found["said"] in page
+    assert not re.search(r"(?:src|href)=|@import|url\(", page), "it needs nothing else"
+    shown = cli("bench", "report", "results").out
+    assert "ace (transparent)" in shown
+    assert "gepa was skipped" in shown
+    assert "measure the memory policy" in " ".join(shown.split())
+
+
+def test_mistakes_with_tasks_say_what_to_do(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TENURE_DATA", raising=False)
+    questions = str(write_questions(folder / "questions.jsonl"))
+    run = ("bench", "run", "finer", "--data", questions)
+    assert "Did you mean 'similar-cases'?" in cli(*run, "--arms", "simlar-cases").err
+    assert "TENURE_DATA is not set" in cli("bench", "run", "finer").err
+    assert "does not take --budget" in cli(*run, "--budget", "3").err
+    assert "no model has a part in it" in " ".join(cli(*run, "--model", "openai:x").err.split())
+    assert "does not take --arms" in cli("bench", "run", "drift", "--arms", "none").err
+    assert "holds no finished comparison" in cli("bench", "report", ".").err
+    assert "0 questions" in cli("bench", "run", "finer", "--data", __file__).err

@@ -90,6 +90,12 @@ def _explain(request: Request, found: Context) -> None:
             [Column(title="run"), Column(title="fits the task", right=True), Column(title="tokens", right=True), why],
             [(one_line(one.run), f"{one.relevance:.2f}", f"{one.tokens:,}", one.reason) for one in found.why_cases],
         )
+    if found.answers:
+        terminal.text("\n")
+        terminal.table(
+            [Column(title="answer of similar cases", wraps=True), Column(title="cases", right=True), Column(title="share", right=True)],
+            [(one_line(one.answer), str(one.cases), f"{one.share:.0%}") for one in found.answers],
+        )
     if found.withheld:
         terminal.text("\n")
         names = short_ids([one.id for one in found.withheld])
