@@ -113,7 +113,7 @@ def test_a_file_is_replaced_whole_and_keeps_its_rights_and_links(cli: Cli, playb
 
 def test_an_unknown_form_is_a_mistake(cli: Cli, playbook: None) -> None:
     answer = cli("export", "--form", "xml")
-    assert (answer.code, answer.err) == (2, "error: There is no form 'xml'. Use ace or json.\n")
+    assert (answer.code, answer.err) == (2, "error: There is no form 'xml'. Use ace, json or ledger.\n")
 
 
 def test_a_pipe_or_device_is_written_to_and_not_replaced(cli: Cli, folder: Path) -> None:
