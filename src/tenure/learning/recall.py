@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -25,7 +26,7 @@ from tenure.learning.holdouts import Drawing, WithheldLesson, draw_lessons, with
 from tenure.learning.tables import FIGURES_SHARE, FIGURES_TOKENS, tables_for
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.grading import Belief
-from tenure.playbook.lessons import Lesson, short_ids
+from tenure.playbook.lessons import Lesson, normalised, short_ids
 from tenure.playbook.render import (
     INTRODUCTION,
     TAIL_SHARE,
@@ -46,6 +47,12 @@ from tenure.ranking import Estimate, choose_apart, likeness_of_bits, words
 
 SMALL_BUDGET = 1_000
 """Below this many tokens all goes to the task at hand: a core would leave no room for it."""
+
+LEAST_CORE = 1_024
+"""A part of a playbook gets no core of fewer tokens: no provider's prefix cache keeps less, so all goes to the task at hand instead.
+
+Source: OpenAI's guide to prompt caching (1,024 tokens or more) and Anthropic's (1,024 to 4,096, by model).
+"""
 
 CORE_SHARE = 0.6
 """The largest share of a budget that core and tail may take together when not everything fits."""
@@ -72,13 +79,19 @@ ENOUGH_EMBEDDED = 0.8
 """Share of the scope's lessons that must have a vector, for vectors to have a say."""
 
 NAMED = 0.9
-"""Least likeness of a lesson that holds an identifier of the task exactly."""
+"""Least likeness of a lesson that holds an identifier of the task exactly, if few lessons do. What else it shares adds to that."""
+
+NAMED_BY_FEW, NAMED_SHARE = 5, 0.1
+"""An identifier that more lessons than this hold, and more than this share of the scope's, tells them apart no better than a word."""
 
 MOST_WORDS = 5
 """How many words of the task that a lesson has are told."""
 
 OTHER_CHANCE = 0.1
 """Chance that a lesson which is not about one tool's error matters, beyond its likeness to the task."""
+
+COMES_AGAIN = 0.5
+"""The same for a lesson from a run of the very task that is asked now, word for word: what came up there is likely to come up again."""
 
 HABIT_CHANCE = 0.03
 """The same for a lesson that says what successful runs did anyway: it seldom changes what an agent does."""
@@ -333,6 +346,8 @@ class Outlook:
         search: how all this was found.
         notes: what was in the way, a sentence each.
         beliefs: what their grades on kept cases amount to, by lesson id.
+        again: runs of the very same task, word for word.
+        common: identifiers of the task that so many lessons hold that none stands out by them.
     """
 
     words: dict[str, float]
@@ -344,6 +359,8 @@ class Outlook:
     search: str = "keywords"
     notes: tuple[str, ...] = ()
     beliefs: Mapping[str, Belief] = field(default_factory=dict[str, Belief])
+    again: frozenset[str] = frozenset()
+    common: frozenset[str] = frozenset()
 
     def sure(self, lesson: Lesson, at: datetime) -> float:
         """How sure a lesson is to help, 0 to 1: by its grades where they decide, else by its live counts."""
@@ -362,15 +379,19 @@ class Outlook:
         said = self.words.get(lesson.id, 0.0)
         if lesson.evidence:
             said = 0.25 * said + 0.75 * max((self.cases.get(place.run, 0.0) for place in lesson.evidence), default=0.0)
+        return NAMED + (1 - NAMED) * said if self.named(lesson) else said
+
+    def named(self, lesson: Lesson) -> list[str]:
+        """Identifiers of the task that the lesson holds exactly and few others do."""
         hit = self.hits.get(lesson.id)
-        return max(said, NAMED) if hit is not None and hit.identifiers else said
+        return [one for one in hit.identifiers if one not in self.common] if hit is not None else []
 
     def reasons(self, lesson: Lesson) -> list[str]:
         """What makes a lesson matter for the task, in words."""
         found: list[str] = []
         hit = self.hits.get(lesson.id)
-        if hit is not None and hit.identifiers:
-            found.append(f"it names {', '.join(hit.identifiers[:3])}")
+        if named := self.named(lesson):
+            found.append(f"it names {', '.join(named[:3])}")
         if hit is not None and hit.words:
             found.append(f"it has {', '.join(hit.words[:MOST_WORDS])}{'…' if len(hit.words) > MOST_WORDS else ''}")
         if lesson.id in self.near:
@@ -387,9 +408,10 @@ class Outlook:
     def chance(self, lesson: Lesson) -> float:
         """The chance that what a lesson is about comes up at all, 0 to 1."""
         kind, _, rest = lesson.about.partition(":")
-        if kind == "tool-error":
-            return self.tools.get(rest.partition(":")[0], UNSEEN_TOOL)
-        return HABIT_CHANCE if kind == "sequence" else OTHER_CHANCE
+        if kind == "sequence":
+            return HABIT_CHANCE
+        known = self.tools.get(rest.partition(":")[0], UNSEEN_TOOL) if kind == "tool-error" else OTHER_CHANCE
+        return max(known, COMES_AGAIN) if any(place.run in self.again for place in lesson.evidence) else known
 
 
 def look_out(reading: Reading, task: str, question: Question = NO_QUESTION) -> tuple[Outlook, list[Lesson]]:
@@ -400,6 +422,9 @@ def look_out(reading: Reading, task: str, question: Question = NO_QUESTION) -> t
     said = fused({hit.lesson.id: hit.score for hit in hits}, near)
     fused_cases = fused({case.run: case.score for case in like}, near_cases)
     weights = {run: fused_cases[run] for run in sorted(fused_cases, key=lambda run: (-fused_cases[run], run))[:LIKE_CASES]}
+    # What a search finds in common stays below 1 even where a task comes again word for word.
+    again = {run for run, said in reading.tasks_of(list(weights)).items() if said == normalised(task)}
+    weights |= dict.fromkeys(again, 1.0)
     called = {**{one.id: one.tools for one in near_cases.hits}, **{case.run: case.tools for case in like}}
     total = sum(weights.values())
     tools: dict[str, float] = {}
@@ -418,12 +443,20 @@ def look_out(reading: Reading, task: str, question: Question = NO_QUESTION) -> t
         near={one.id: one.cosine for one in near.hits if near.stands_out(one.cosine)},
         search=search,
         notes=notes,
+        again=frozenset(again),
+        common=_common([hit.identifiers for hit in hits], sum(count for count, _ in reading.sizes().values())),
     )
     resting = reading.near(list(weights), list(tools), limit=MOST_CANDIDATES)
     supported = reading.supported(limit=MOST_CANDIDATES // 2)
     in_meaning = (one.lesson for one in near.hits if one.lesson is not None)
     lessons = {lesson.id: lesson for lesson in (*(hit.lesson for hit in hits), *in_meaning, *resting, *supported)}
     return outlook, list(lessons.values())
+
+
+def _common(held: Iterable[Sequence[str]], lessons: int) -> frozenset[str]:
+    """Identifiers that too many of a scope's lessons hold to tell them apart, such as a sign of the notation they are all written in."""
+    counted = Counter(one for identifiers in held for one in identifiers)
+    return frozenset(one for one, count in counted.items() if count > max(NAMED_BY_FEW, NAMED_SHARE * lessons))
 
 
 def _near(reading: Reading, question: Question, *, runs_too: bool) -> tuple[Nearest, Nearest, str, tuple[str, ...]]:
@@ -501,6 +534,8 @@ def _stable(
         return None, {}, 0
     room = budget if whole else int(budget * CORE_SHARE)
     cap = core_tokens if whole else min(core_tokens, int(room / (1 + TAIL_SHARE)))
+    if not whole and cap < min(LEAST_CORE, core_tokens):
+        return None, {}, 0
     size = cap if cap < core_tokens else 0
     kept = reading.core(size)
     reason = "first core"
