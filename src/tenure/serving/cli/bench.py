@@ -29,6 +29,7 @@ def register(app: typer.Typer) -> None:
         "Measure what lessons and recall do, on your own or public data.",
         "tenure bench list",
         "tenure bench run recurrence --data runs.json",
+        "tenure bench report results",
         default=list_,
         store=False,
     )
@@ -41,24 +42,44 @@ def register(app: typer.Typer) -> None:
         "tenure bench run recurrence --data runs.json --budget 500 --json",
         "tenure bench run recall-memaware --data sessions --questions questions.json",
         "tenure bench run scale --sizes 1000,10000 --out plots",
+        "tenure bench run finer --data questions.jsonl --arms none,similar-cases,tenure --noise 0.2 --out results",
         store=False,
     )
+    add_verb(group, "report", report, "tenure bench report results", store=False)
 
 
 def list_(request: Request) -> int:
     """List what can be measured."""
+    from tenure.evaluation.arms.listed import ARMS
     from tenure.evaluation.benches import BENCHES
+    from tenure.evaluation.tasks.listed import TASKS
 
     if request.as_json:
-        found = [
+        found: list[dict[str, Any]] = [
             {"name": bench.name, "measures": bench.measures, "needs_data": bench.needs_data, "data": bench.data, "command": bench.command}
             for bench in BENCHES.values()
         ]
-        request.terminal.document({"benches": found})
+        found += [
+            {
+                "name": task.name,
+                "measures": task.measures,
+                "needs_data": bool(task.file),
+                "data": task.data,
+                "command": task.command,
+                "arms": list(task.arms),
+            }
+            for task in TASKS.values()
+        ]
+        arms = [{"name": one.name, "about": one.about, "source": one.source, "keyless": one.make is not None} for one in ARMS.values()]
+        request.terminal.document({"benches": found, "arms": arms})
         return OK
     rows: list[Sequence[Cell]] = [(bench.name, bench.measures, _needs(bench)) for bench in BENCHES.values()]
+    rows += [(task.name, task.measures, f"--data FILE: {task.data}" if task.file else "nothing") for task in TASKS.values()]
     columns = [Column(title="bench", style="cyan"), Column(title="measures", wraps=True), Column(title="needs", wraps=True)]
     request.terminal.table(columns, rows)
+    request.terminal.heading("\narms of tasks that compare memories (--arms)")
+    listed: list[Sequence[Cell]] = [(one.name, one.about, one.source) for one in ARMS.values()]
+    request.terminal.table([Column(title="arm", style="cyan"), Column(title="is", wraps=True), Column(title="from", wraps=True)], listed)
     request.terminal.say("Run one: tenure bench run NAME. Where such data comes from: docs/howto/measure.md")
     return OK
 
@@ -99,11 +120,58 @@ def run(
     ] = None,
     records: Annotated[int | None, typer.Option("--records", metavar="N", min=0, help="Records an attacker plants (poison).")] = None,
     names: Annotated[int | None, typer.Option("--names", metavar="K", min=1, help="Names the attacker uses (poison).")] = None,
+    arms: Annotated[
+        str | None, typer.Option("--arms", metavar="A,B", help="Memories to compare (tasks). Else the task's own. See: tenure bench list")
+    ] = None,
+    orders: Annotated[int | None, typer.Option("--orders", metavar="N", min=1, help="Orders of the stream (tasks). Else 5.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="M", help="PROVIDER:MODEL that acts and writes (tasks that models act in).")
+    ] = None,
+    noise: Annotated[float | None, typer.Option("--noise", metavar="P", min=0, max=1, help="Share of labels that lie (tasks).")] = None,
+    instances: Annotated[int | None, typer.Option("--instances", metavar="N", min=1, help="Of each order (tasks). Else all.")] = None,
+    train: Annotated[
+        int | None, typer.Option("--train", metavar="N", min=0, help="Instances held out for arms that learn before the stream (tasks).")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", min=1, help="Processes at once (tasks). Else one for each processor.")
+    ] = None,
 ) -> int:
     """Run a measurement. Nothing is written to your database."""
     from tenure.evaluation.benches import Asked
+    from tenure.evaluation.tasks.listed import TASKS
 
+    of_tasks = {"arms": arms, "orders": orders, "model": model, "noise": noise, "instances": instances, "train": train, "workers": workers}
+    if name in TASKS:
+        from tenure.serving.cli.bench_tasks import run_task, show_task
+
+        foreign: dict[str, object] = {"budget": budget, "questions": questions, "sizes": sizes, "embedder": embedder, "params": params}
+        foreign |= {"records": records, "names": names}
+        for option, value in foreign.items():
+            if value is not None:
+                raise UserError(f"Task '{name}' does not take --{option}. See: tenure bench run --help")
+        with request.terminal.progress("Comparing", 100) as bar:
+            compared = run_task(
+                request,
+                name,
+                data=data,
+                arms=arms,
+                orders=orders,
+                seed=seed,
+                model=model,
+                options={"noise": noise, "instances": instances, "train": train},
+                out=out,
+                workers=workers,
+                tell=_telling(bar),
+            )
+        if request.as_json:
+            request.terminal.document(compared)
+        else:
+            show_task(request.terminal, compared)
+        return OK
     bench = _bench(name)
+    for option, value in of_tasks.items():
+        if value is not None:
+            raise UserError(f"Bench '{name}' does not take --{option}: it compares no arms. Tasks that do: {', '.join(TASKS)}")
     path = existing([data])[0] if data is not None else None
     if path is not None and os.path.isdir(path) and not bench.takes_folder:
         raise UserError(f"'{data}' is a folder. Bench '{name}' needs a file{' with ' * bool(bench.data)}{bench.data}: {bench.command}")
@@ -135,6 +203,16 @@ def run(
         return OK
     _show(request.terminal, found, bench)
     return OK
+
+
+def report(
+    request: Request,
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="What --out of `tenure bench run` named.", show_default=False)],
+) -> int:
+    """Write the page of a comparison anew from its folder, and show its figures."""
+    from tenure.serving.cli.bench_tasks import report as report_of
+
+    return report_of(request, folder)
 
 
 def _telling(bar: Callable[[int, str], None]) -> Callable[[float, str], None]:
@@ -224,9 +302,10 @@ def _bench(name: str) -> Bench:
     import difflib
 
     from tenure.evaluation.benches import BENCHES
+    from tenure.evaluation.tasks.listed import TASKS
 
     if name not in BENCHES:
-        near = difflib.get_close_matches(name, BENCHES, 1)
+        near = difflib.get_close_matches(name, [*BENCHES, *TASKS], 1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         raise UserError(f"There is no bench '{name}'.{hint} See: tenure bench list")
     return BENCHES[name]

@@ -54,5 +54,6 @@ def colours(incomplete: str) -> list[str]:
 def bench_names(incomplete: str) -> list[str]:
     """What can be measured."""
     from tenure.evaluation.benches import BENCHES
+    from tenure.evaluation.tasks.listed import TASKS
 
-    return [name for name in BENCHES if name.startswith(incomplete)]
+    return [name for name in (*BENCHES, *TASKS) if name.startswith(incomplete)]

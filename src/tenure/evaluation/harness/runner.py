@@ -1,0 +1,248 @@
+"""Runs a comparison: every arm in every order, in processes of their own, from where an interrupted one stopped.
+
+An arm is answered for twice at each instance: with what it remembers, and reset, as gain is defined. The reset twin is
+another object of the same arm, so that nothing leaks from one to the other.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from tenure.evaluation.arms.listed import ARMS
+from tenure.evaluation.harness.ports import Arm, Instance, Kit, Leaving, Measured, Response, Task
+from tenure.evaluation.harness.recording import JobRecord, RecordedModel, read_job
+from tenure.evaluation.harness.sample import Sample
+from tenure.evaluation.tasks.listed import open_task
+from tenure.evaluation.writer import TransparentWriter
+from tenure.ports import LanguageModel, Usage
+from tenure.ranking import estimate_tokens
+
+Tell = Callable[[float, str], None]
+
+TOLD_EVERY = 50
+"""Instances after which a job that runs alone says how far it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One arm in one order. Everything in it can be sent to another process.
+
+    Attributes:
+        task: its name.
+        options: of the task, as `open_task` takes them.
+        arm: its name.
+        order: from 0.
+        seed: of the comparison.
+        model: name of the model that arms and agent ask; none asks none.
+        folder: for the record.
+    """
+
+    task: str
+    options: Mapping[str, Any]
+    arm: str
+    order: int
+    seed: int
+    model: str | None
+    folder: Path
+    about: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def path(self) -> Path:
+        """Of its record."""
+        return self.folder / f"{self.arm}-{self.order}.jsonl"
+
+    @property
+    def depends(self) -> dict[str, Any]:
+        """What its samples follow from."""
+        return {"task": self.task, **self.about, "arm": self.arm, "order": self.order, "seed": self.seed, "model": self.model or ""}
+
+
+def run_jobs(
+    task: Task,
+    options: Mapping[str, Any],
+    arms: Sequence[str],
+    *,
+    orders: int,
+    seed: int,
+    model: str | None = None,
+    out: Path | None = None,
+    workers: int | None = None,
+    tell: Tell | None = None,
+) -> dict[str, list[list[Sample]]]:
+    """The samples of each arm, order by order.
+
+    Args:
+        task: what is asked.
+        options: with which it was opened, so that other processes open the same.
+        arms: names, each with a form that can run here.
+        orders: how many.
+        seed: of the comparison.
+        model: name of the model that arms and agent ask.
+        out: a folder for records, made if it is not there; none keeps none. What is finished there is not done again.
+        workers: processes at once; none takes one for each processor, and no more than there are jobs. 1 starts none.
+        tell: told how far it is.
+
+    Raises:
+        UserError: records in `out` are of another comparison.
+    """
+    with ExitStack() as stack:
+        folder = (out / "records") if out is not None else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tenure-bench-")))
+        jobs = [
+            Job(task=task.name, options=options, arm=arm, order=order, seed=seed, model=model, folder=folder, about=task.about)
+            for order in range(orders)
+            for arm in arms
+        ]
+        waiting = [job for job in jobs if read_job(job.path, job.depends) is None]
+        _carry_out(waiting, done=len(jobs) - len(waiting), total=len(jobs), workers=workers, tell=tell)
+        return {arm: [_finished(job) for job in jobs if job.arm == arm] for arm in arms}
+
+
+def _finished(job: Job) -> list[Sample]:
+    samples = read_job(job.path, job.depends)
+    assert samples is not None, f"{job.path} has no end"
+    return samples
+
+
+def _carry_out(jobs: Sequence[Job], *, done: int, total: int, workers: int | None, tell: Tell | None) -> None:
+    def told(share: float, said: str) -> None:
+        if tell is not None:
+            tell(share / max(1, total), said)
+
+    most = min(len(jobs), workers or os.cpu_count() or 1)
+    if most <= 1:
+        for place, job in enumerate(jobs):
+            run_job(job, tell=lambda share, said, place=place: told(done + place + share, said))  # type: ignore[misc]
+        return
+    # Spawned, not forked: a forked process would share threads' locks and open files.
+    with ProcessPoolExecutor(max_workers=most, mp_context=get_context("spawn")) as pool:
+        futures = {pool.submit(run_job, job): job for job in jobs}
+        try:
+            for number, future in enumerate(as_completed(futures), 1):
+                future.result()
+                told(done + number, f"{futures[future].arm}, order {futures[future].order + 1} done")
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def run_job(job: Job, *, tell: Tell | None = None) -> None:
+    """Answer a whole order with one arm, and write the record."""
+    task = _task(job.task, tuple(sorted(job.options.items())))
+    listed = ARMS[job.arm]
+    assert listed.make is not None
+    model = _model(job, "calls")
+    alone_model = _model(job, "alone.calls")
+    arm = listed.make(_kit(job, task, model))
+    alone = listed.make(_kit(job, task, alone_model))
+    for _ in range(listed.epochs):
+        for instance in task.training(job.order):
+            response = arm.respond(instance.query)
+            arm.observe(task.observe(instance, response, job.order))
+    stream = task.stream(job.order)
+    with JobRecord(job.path, job.depends) as record:
+        before: tuple[str, ...] = ()
+        for place, instance in enumerate(stream):
+            next_instance = stream[place + 1] if place + 1 < len(stream) else None
+            sample, response = _answered(task, job.order, arm, alone, instance, next_instance, before, model, learns=not listed.frozen)
+            record.put(sample, response.memory)
+            before = response.memory
+            if tell is not None and (place + 1) % TOLD_EVERY == 0:
+                tell((place + 1) / len(stream), f"{job.arm}, order {job.order + 1}, {place + 1} of {len(stream)}")
+        if isinstance(arm, Leaving):
+            arm.leave(job.folder, f"{job.arm}-{job.order}")
+        record.end()
+
+
+def _answered(
+    task: Task,
+    order: int,
+    arm: Arm,
+    alone: Arm,
+    instance: Instance,
+    following: Instance | None,
+    before: Sequence[str],
+    model: RecordedModel | None,
+    *,
+    learns: bool,
+) -> tuple[Sample, Response]:
+    used = model.usage if model is not None else Usage()
+    began = time.process_time()
+    response = arm.respond(instance.query)
+    if learns:
+        arm.observe(task.observe(instance, response, order), following.query if following is not None else None)
+    seconds = time.process_time() - began
+    alone.reset()
+    stateless = alone.respond(instance.query)
+    usage = model.usage if model is not None else Usage()
+    calls = usage.calls - used.calls
+    read, kept = _memory_tokens(response.memory, before)
+    asked = usage.input_tokens + usage.output_tokens - used.input_tokens - used.output_tokens
+    sample = Sample(
+        id=instance.query.id,
+        index=instance.query.index,
+        score=task.score(instance, response),
+        alone=task.score(instance, stateless),
+        answer=response.answer,
+        attempts=response.attempts,
+        tokens=asked if calls else read,
+        cached=usage.cached_tokens - used.cached_tokens if calls else kept,
+        memory=arm.memory_tokens() if isinstance(arm, Measured) else None,
+        calls=calls,
+        usd=None if usage.cost_usd is None or used.cost_usd is None else float(usage.cost_usd - used.cost_usd),
+        seconds=seconds,
+    )
+    return sample, response
+
+
+@lru_cache(maxsize=65_536)
+def _tokens(text: str) -> int:
+    return estimate_tokens(text)
+
+
+def _memory_tokens(memory: Sequence[str], before: Sequence[str]) -> tuple[int, int]:
+    """Tokens of the texts a memory put before the agent, and of those of them that begin the prompt as the last one began."""
+    kept, same = 0, True
+    total = 0
+    for place, text in enumerate(memory):
+        same = same and place < len(before) and before[place] == text
+        cost = _tokens(text)
+        total += cost
+        kept += cost if same else 0
+    return total, kept
+
+
+def _kit(job: Job, task: Task, model: RecordedModel | None) -> Kit:
+    writer = TransparentWriter()
+    return Kit(
+        agent=task.agent(job.order, model),
+        writer=writer,
+        seed=job.seed,
+        model=model,
+        usage=(lambda: model.usage) if model is not None else Usage,
+    )
+
+
+def _model(job: Job, name: str) -> RecordedModel | None:
+    if job.model is None:
+        return None
+    from tenure.providers.models import open_model
+
+    opened: LanguageModel = open_model(job.model)
+    job.folder.mkdir(parents=True, exist_ok=True)
+    return RecordedModel(opened, job.folder / f"{job.arm}-{job.order}.{name}.jsonl")
+
+
+@lru_cache(maxsize=4)
+def _task(name: str, options: tuple[tuple[str, Any], ...]) -> Task:
+    """The task, once in each process."""
+    return open_task(name, dict(options))

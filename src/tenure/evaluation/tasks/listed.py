@@ -1,0 +1,112 @@
+"""The tasks there are, by name: what each asks, which arms it compares unless told otherwise, and how it is opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tenure.errors import UserError
+from tenure.evaluation.harness.ports import Task
+
+DATA_VARIABLE = "TENURE_DATA"
+"""Names the folder of public data, by whose files tasks are run where `--data` is not given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedTask:
+    """One task.
+
+    Attributes:
+        name: as in `tenure bench run NAME`.
+        measures: what it asks, in one sentence.
+        file: its data, as a path in the folder that `TENURE_DATA` names; empty if it needs none.
+        data: what the data is, as it stands after "needs"; empty if it needs none.
+        arms: compared unless others are named.
+        keyless: whether it is acted on by plain code, so that models have no part in it.
+        said: what its numbers mean and do not mean, a sentence or two; stands beside them.
+        options: other options that it takes, by name, with what is taken where they are not given.
+        make: opens it.
+    """
+
+    name: str
+    measures: str
+    file: str
+    data: str
+    arms: tuple[str, ...]
+    keyless: bool
+    said: str
+    options: Mapping[str, Any]
+    make: Callable[[Mapping[str, Any]], Task]
+
+    @property
+    def command(self) -> str:
+        """What to type to run it, with what it needs."""
+        return f"tenure bench run {self.name}{' --data FILE' if self.file else ''}"
+
+
+def _finer(options: Mapping[str, Any]) -> Task:
+    from tenure.evaluation.tasks.finer import Finer
+
+    return Finer(
+        Path(options["data"]),
+        seed=options["seed"],
+        noise=options["noise"],
+        instances=options["instances"],
+        train=options["train"],
+    )
+
+
+TRANSPARENT = (
+    "A transparent agent does what its memory hands it and has no language ability: these numbers measure the memory policy, "
+    "never what a model can do, and are not to be compared with published scores of models."
+)
+
+TASKS: Mapping[str, ListedTask] = {
+    one.name: one
+    for one in (
+        ListedTask(
+            name="finer",
+            measures="which memory tags numbers in filings best, from a stream of labels that may lie (--noise)",
+            file="finance/finer_val_batched_500_samples.jsonl",
+            data="FiNER questions in batches, one JSON object a line",
+            arms=("none", "full-history", "similar-cases", "similar-cases-20", "overwrite", "ace", "reharness", "tenure"),
+            keyless=True,
+            said=TRANSPARENT,
+            options={"noise": 0.0, "instances": None, "train": 0},
+            make=_finer,
+        ),
+    )
+}
+
+
+def open_task(name: str, options: Mapping[str, Any]) -> Task:
+    """A task.
+
+    Args:
+        name: one of `TASKS`.
+        options: `data` (a path as text), `seed`, and those of the task.
+
+    Raises:
+        UserError: its data cannot be read.
+    """
+    listed = TASKS[name]
+    return listed.make({**listed.options, **options})
+
+
+def data_of(listed: ListedTask, given: Path | None) -> Path | None:
+    """The data of a task: what was given, else its file in the folder that `TENURE_DATA` names.
+
+    Raises:
+        UserError: neither is there.
+    """
+    if given is not None or not listed.file:
+        return given
+    folder = os.environ.get(DATA_VARIABLE, "")
+    found = Path(folder) / listed.file if folder else None
+    if found is None or not found.is_file():
+        where = f"'{found}' is not there" if found is not None else f"{DATA_VARIABLE} is not set"
+        raise UserError(f"Task '{listed.name}' needs {listed.data}: tenure bench run {listed.name} --data FILE ({where}).")
+    return found
