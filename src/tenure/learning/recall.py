@@ -48,12 +48,6 @@ from tenure.ranking import Estimate, choose_apart, likeness_of_bits, words
 SMALL_BUDGET = 1_000
 """Below this many tokens all goes to the task at hand: a core would leave no room for it."""
 
-LEAST_CORE = 1_024
-"""A part of a playbook gets no core of fewer tokens: no provider's prefix cache keeps less, so all goes to the task at hand instead.
-
-Source: OpenAI's guide to prompt caching (1,024 tokens or more) and Anthropic's (1,024 to 4,096, by model).
-"""
-
 CORE_SHARE = 0.6
 """The largest share of a budget that core and tail may take together when not everything fits."""
 
@@ -534,8 +528,6 @@ def _stable(
         return None, {}, 0
     room = budget if whole else int(budget * CORE_SHARE)
     cap = core_tokens if whole else min(core_tokens, int(room / (1 + TAIL_SHARE)))
-    if not whole and cap < min(LEAST_CORE, core_tokens):
-        return None, {}, 0
     size = cap if cap < core_tokens else 0
     kept = reading.core(size)
     reason = "first core"
