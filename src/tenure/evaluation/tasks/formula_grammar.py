@@ -2,7 +2,7 @@
 
     expression  an operand, or two of them joined by one of + - * / ^
     operand     a role `a`, `b`, ...; growth `(1 + a)`, loss `(1 - a)`; a constant of `CONSTANTS`; an expression
-    whole       an expression, or one times 100
+    whole       an expression, one times 100, or one less 1
 
 The search finds what makes an answer out of numbers, both sides of the last sign apart: all expressions over at most three
 numbers are listed, and for each the other side that the answer calls for is looked up.
@@ -144,7 +144,8 @@ class Solution:
 def solutions(amounts: tuple[float, ...], answer: float) -> tuple[Solution, ...]:
     """Expressions that make an answer out of numbers, simplest first, `MOST_FOUND` at most.
 
-    A number may be used twice, if the others are at most three; each constant at most once.
+    A number may be used twice, or a constant once, where there are at most three numbers, or four that make the answer by no
+    shorter way.
     """
     count = len(amounts)
     found: dict[tuple[str, tuple[int, ...]], tuple[float, Solution]] = {}
@@ -158,7 +159,7 @@ def solutions(amounts: tuple[float, ...], answer: float) -> tuple[Solution, ...]
 
     own = [(amount, Expression("role", place=place)) for place, amount in enumerate(amounts)]
     search(own)
-    if count <= 4:
+    if count <= 3 or (count == 4 and not found):
         for again in own:
             search([*own, again], (count,))
         for constant in CONSTANTS:
@@ -171,11 +172,11 @@ def _search(leaves: Sequence[tuple[float, Expression]], answer: float, needed: f
     places = range(len(leaves))
     tables = _tables(leaves)
     ordered = {some: (sorted((value, place) for place, (value, _) in enumerate(table)), table) for some, table in tables.items()}
-    for goal, wrapped in ((answer, False), (answer / 100, True)):
-        slack = TOLERANCE / 100 if wrapped else TOLERANCE
+    for goal, ending in ((answer, None), (answer / 100, ("*", 100.0)), (answer + 1, ("-", 1.0))):
+        slack = TOLERANCE / 100 if ending == ("*", 100.0) else TOLERANCE
 
-        def finished(expression: Expression, wrapped: bool = wrapped) -> Expression:
-            return Expression("*", (expression, Expression("constant", amount=100.0))) if wrapped else expression
+        def finished(expression: Expression, ending: tuple[str, float] | None = ending) -> Expression:
+            return Expression(ending[0], (expression, Expression("constant", amount=ending[1]))) if ending else expression
 
         for some, table in tables.items():
             if needed <= some:
