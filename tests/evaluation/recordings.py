@@ -21,15 +21,19 @@ QUESTIONS = (
 
 
 def item(name: str, example: str, count: int = 1) -> str:
-    return (
-        f"<memory_item>\n<description>\n{name}\n</description>\n<example>\n{example}\n</example>\n** Count: {count}\n</memory_item>"
-    )
+    return f"<memory_item>\n<description>\n{name}\n</description>\n<example>\n{example}\n</example>\n** Count: {count}\n</memory_item>"
 
 
 def write(path: Path, sheets: Sequence[Sequence[str]], *, questions: Sequence[str] = QUESTIONS) -> Path:
     """A recording with these items in its sheets."""
     lines = [
-        {"step": at, "question": questions[(at - 1) % len(questions)], "target": str(at), "answer": str(at % 2 or at), "sheet": "\n\n".join(some)}
+        {
+            "step": at,
+            "question": questions[(at - 1) % len(questions)],
+            "target": str(at),
+            "answer": str(at % 2 or at),
+            "sheet": "\n\n".join(some),
+        }
         for at, some in enumerate(sheets, 1)
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")

@@ -12,7 +12,9 @@ from tenure.evaluation.collapse import run_brevity, run_collapse, specifics_of
 from tenure.evaluation.summarising import statements_of, summarise
 from tests.evaluation.recordings import forgetful
 
-STATEMENTS = st.lists(st.lists(st.sampled_from("gear rope arm the spring 12 k_0 force".split()), min_size=1, max_size=6).map(" ".join), max_size=12)
+STATEMENTS = st.lists(
+    st.lists(st.sampled_from("gear rope arm the spring 12 k_0 force".split()), min_size=1, max_size=6).map(" ".join), max_size=12
+)
 
 
 @given(STATEMENTS, st.integers(0, 40))

@@ -41,7 +41,19 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
         before = dict(look.sizes())
     store.close()
     connection = sqlite3.connect(tmp_path / "book.db")
-    since = ("draws", "labels", "grades", "beliefs", "noise", "postponed", "held_statements", "memory_entries", "memory_nodes", "memory_files", "memory_words")
+    since = (
+        "draws",
+        "labels",
+        "grades",
+        "beliefs",
+        "noise",
+        "postponed",
+        "held_statements",
+        "memory_entries",
+        "memory_nodes",
+        "memory_files",
+        "memory_words",
+    )
     for gone in ("sizes", "observations", "aggregates", "sums", *since):
         connection.execute(f"DROP TABLE {gone}")
     connection.executescript(OLD_TEXTS + "DROP INDEX ix_lessons_support; UPDATE alembic_version SET version_num = '0002';")

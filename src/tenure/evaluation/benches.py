@@ -66,7 +66,11 @@ class Bench:
     @property
     def command(self) -> str:
         """What to type to run it, with what it needs."""
-        given = f" --data {'PATH' if self.takes_folder and self.takes_file else 'DIR' if self.takes_folder else 'FILE'}" if self.needs_data else ""
+        given = (
+            f" --data {'PATH' if self.takes_folder and self.takes_file else 'DIR' if self.takes_folder else 'FILE'}"
+            if self.needs_data
+            else ""
+        )
         return f"tenure bench run {self.name}{given}{' ' + self.also if self.also else ''}"
 
 

@@ -26,7 +26,9 @@ LEAST_ALIKE = 0.6
 _ITEM = re.compile(r"<memory_item>(.*?)(?=</memory_item>|<memory_item>|\Z)", re.DOTALL)
 _PARTS = re.compile(r"<description>(?P<description>.*?)(?:</description>|(?=<example>)|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?(?:description|example|memory_item)>")
-_BOOKKEEPING = re.compile(r"\(\s*References?\s*:[^)]*\)|\*\*\s*Count\s*:?\s*\d*\s*\**|^\s*Count\s*:\s*\d+\s*$", re.IGNORECASE | re.MULTILINE)
+_BOOKKEEPING = re.compile(
+    r"\(\s*References?\s*:[^)]*\)|\*\*\s*Count\s*:?\s*\d*\s*\**|^\s*Count\s*:\s*\d+\s*$", re.IGNORECASE | re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

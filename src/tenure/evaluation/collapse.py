@@ -60,9 +60,16 @@ def run_collapse(data: Path, *, cap: int = CAP, out: Path | None = None, tell: T
     for number, (name, steps) in enumerate(recordings.items(), 1):
         found[name] = _collapse(steps, cap)
         if out is not None:
-            lines = {f"words of a summary under {cap:,}": found[name]["summary_words_by_step"], "words recorded": found[name]["words_by_step"]}
+            lines = {
+                f"words of a summary under {cap:,}": found[name]["summary_words_by_step"],
+                "words recorded": found[name]["words_by_step"],
+            }
             draw_lines(out / f"collapse-size-{name}.svg", title=f"words over steps: {name}", across="step", lines=lines)
-            kept = {"summarised": found[name]["summary_kept_by_step"], "recorded": found[name]["kept_by_step"], "deltas": found[name]["deltas_kept_by_step"]}
+            kept = {
+                "summarised": found[name]["summary_kept_by_step"],
+                "recorded": found[name]["kept_by_step"],
+                "deltas": found[name]["deltas_kept_by_step"],
+            }
             draw_lines(out / f"collapse-kept-{name}.svg", title=f"share still there: {name}", across="step", lines=kept)
         if tell is not None:
             tell(number / len(recordings), f"{number:,} of {len(recordings):,} recordings")

@@ -227,7 +227,9 @@ def _cues(told: Sequence[tuple[Sequence[Number], Sequence[Solution]]]) -> tuple[
             for role in range(roles)
         ]
     return tuple(
-        tuple(sorted(((cue, round(weight, 2)) for cue, weight in some.items() if abs(weight) >= 0.05), key=lambda one: (-abs(one[1]), one[0])))
+        tuple(
+            sorted(((cue, round(weight, 2)) for cue, weight in some.items() if abs(weight) >= 0.05), key=lambda one: (-abs(one[1]), one[0]))
+        )
         for some in weights
     )
 

@@ -10,12 +10,12 @@ numbers are listed, and for each the other side that the answer calls for is loo
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, islice
+from math import isfinite, log
 
 CONSTANTS = (365.0,)
 """Numbers that an expression may use beside those of the question."""
@@ -27,7 +27,7 @@ LISTED = 3
 """Numbers that one side of the last sign may use at most."""
 
 MOST_FOUND = 600
-"""Expressions of an answer that are kept, the simplest ones."""
+"""Expressions of an answer that are kept, the simplest ones, and that one search looks at, those over the fewest numbers."""
 
 MOST_EXPONENT = 60.0
 """Larger exponents are not looked at."""
@@ -148,48 +148,126 @@ def solutions(amounts: tuple[float, ...], answer: float) -> tuple[Solution, ...]
     shorter way.
     """
     count = len(amounts)
+    leaves = [(amount, Expression("role", place=place)) for place, amount in enumerate(amounts)]
+    further = [*leaves, *((amount, Expression("constant", amount=amount)) for amount in CONSTANTS)]
+    tables = _Tables([*leaves, *further])
+    own = tuple(range(count))
     found: dict[tuple[str, tuple[int, ...]], tuple[float, Solution]] = {}
 
-    def search(leaves: Sequence[tuple[float, Expression]], needed: Iterable[int] = ()) -> None:
-        for expression in _search(leaves, answer, frozenset(needed)):
+    def search(some: tuple[int, ...], needed: frozenset[int]) -> None:
+        for expression in islice(_search(tables, some, answer, needed), MOST_FOUND):
             solution = _canonical(expression)
-            key = (str(solution.expression), solution.places)
-            if key not in found:
-                found[key] = (complexity(solution.expression), solution)
+            found.setdefault((str(solution.expression), solution.places), (complexity(solution.expression), solution))
 
-    own = [(amount, Expression("role", place=place)) for place, amount in enumerate(amounts)]
-    search(own)
+    search(own, frozenset())
     if count <= 3 or (count == 4 and not found):
-        for again in own:
-            search([*own, again], (count,))
-        for constant in CONSTANTS:
-            search([*own, (constant, Expression("constant", amount=constant))], (count,))
+        for one in range(count, count + len(further)):
+            search((*own, one), frozenset({one}))
     ranked = sorted(found.items(), key=lambda pair: (pair[1][0], pair[0]))
     return tuple(solution for _, (_, solution) in ranked[:MOST_FOUND])
 
 
-def _search(leaves: Sequence[tuple[float, Expression]], answer: float, needed: frozenset[int]) -> Iterator[Expression]:
-    places = range(len(leaves))
-    tables = _tables(leaves)
-    ordered = {some: (sorted((value, place) for place, (value, _) in enumerate(table)), table) for some, table in tables.items()}
+Way = tuple[str, float, frozenset[int], float, frozenset[int]]
+"""How a value is come by: the sign, then value and leaves of each side; `leaf`, `grown` and `lost` have one side."""
+
+
+class _Tables:
+    """Every value over at most `LISTED` leaves, each used once, with the first way to it that was found. Worked out when asked for.
+
+    Args:
+        leaves: value and expression of each.
+    """
+
+    def __init__(self, leaves: Sequence[tuple[float, Expression]]) -> None:
+        self._leaves = leaves
+        self._found: dict[frozenset[int], dict[float, Way]] = {}
+        self._ordered: dict[frozenset[int], list[float]] = {}
+
+    def values(self, some: frozenset[int]) -> dict[float, Way]:
+        """The values over exactly these leaves."""
+        if some not in self._found:
+            self._found[some] = self._listed(some)
+        return self._found[some]
+
+    def ordered(self, some: frozenset[int]) -> list[float]:
+        """The same, in order of size."""
+        if some not in self._ordered:
+            self._ordered[some] = sorted(self.values(some))
+        return self._ordered[some]
+
+    def expression(self, value: float, some: frozenset[int]) -> Expression:
+        """The expression that has a value over leaves."""
+        sign, one, left, two, right = self.values(some)[value]
+        if sign == "leaf":
+            return self._leaves[min(some)][1]
+        if sign in ("grown", "lost"):
+            return Expression(sign, (self.expression(one, left),))
+        return Expression(sign, (self.expression(one, left), self.expression(two, right)))
+
+    def _listed(self, some: frozenset[int]) -> dict[float, Way]:
+        none: frozenset[int] = frozenset()
+        found: dict[float, Way] = {}
+        if len(some) == 1:
+            value = self._leaves[min(some)][0]
+            found[value] = ("leaf", 0.0, none, 0.0, none)
+            if 0 < abs(value) < 1:
+                found.setdefault(1 + value, ("grown", value, some, 0.0, none))
+                found.setdefault(1 - value, ("lost", value, some, 0.0, none))
+            return found
+        for left, right in _splits(some):
+            signs = "+-*/^" if min(left) < min(right) else "-/^"
+            for one in self.values(left):
+                for two in self.values(right):
+                    for sign in signs:
+                        value_or_none = _joined(sign, one, two)
+                        if value_or_none is not None and isfinite(value_or_none) and value_or_none not in found:
+                            found[value_or_none] = (sign, one, left, two, right)
+        if len(some) == 2:  # a rate made of two numbers, such as one a year over periods a year, may grow too
+            for value, way in list(found.items()):
+                if way[0] == "/" and 0 < value < 0.5:
+                    found.setdefault(1 + value, ("grown", value, some, 0.0, none))
+        return found
+
+
+def _search(tables: _Tables, leaves: tuple[int, ...], answer: float, needed: frozenset[int]) -> Iterator[Expression]:
     for goal, ending in ((answer, None), (answer / 100, ("*", 100.0)), (answer + 1, ("-", 1.0))):
         slack = TOLERANCE / 100 if ending == ("*", 100.0) else TOLERANCE
+        for expression in _reaching(tables, leaves, goal, slack, needed):
+            yield Expression(ending[0], (expression, Expression("constant", amount=ending[1]))) if ending else expression
 
-        def finished(expression: Expression, ending: tuple[str, float] | None = ending) -> Expression:
-            return Expression(ending[0], (expression, Expression("constant", amount=ending[1]))) if ending else expression
 
-        for some, table in tables.items():
-            if needed <= some:
-                yield from (finished(one) for value, one in table if abs(value - goal) <= slack)
-        for size in range(2, len(leaves) + 1):
-            for used in combinations(places, size):
-                if not needed <= set(used):
-                    continue
-                for left, right in _splits(frozenset(used)):
-                    if size <= LISTED:  # listed as a whole already
-                        continue
-                    for expression in _meet(tables[left], ordered[right], goal, slack):
-                        yield finished(expression)
+def _reaching(tables: _Tables, leaves: tuple[int, ...], goal: float, slack: float, needed: frozenset[int]) -> Iterator[Expression]:
+    for size in range(1, len(leaves) + 1):
+        for used in map(frozenset, combinations(leaves, size)):
+            if not needed <= used:
+                continue
+            if size <= LISTED:
+                for value in _between(tables.ordered(used), goal - slack, goal + slack):
+                    yield tables.expression(value, used)
+                continue
+            for few, many in _splits(used):
+                if len(few) <= len(many):
+                    yield from _meet(tables, few, many, goal, slack)
+
+
+def _meet(tables: _Tables, few: frozenset[int], many: frozenset[int], goal: float, slack: float) -> Iterator[Expression]:
+    """Expressions that join a value over few leaves with one over many, which is looked up."""
+    ordered = tables.ordered(many)
+    for value in tables.values(few):
+        for sign, first in (("+", True), ("*", True), ("-", True), ("/", True), ("^", True), ("-", False), ("/", False), ("^", False)):
+            bounds = _right_of(sign, value, goal, slack) if first else _left_of(sign, value, goal, slack)
+            if bounds is None:
+                continue
+            for other in _between(ordered, min(bounds), max(bounds)):
+                parts = (tables.expression(value, few), tables.expression(other, many))
+                yield Expression(sign, parts if first else parts[::-1])
+
+
+def _between(ordered: Sequence[float], low: float, high: float) -> Iterator[float]:
+    at = bisect_left(ordered, low)
+    while at < len(ordered) and ordered[at] <= high:
+        yield ordered[at]
+        at += 1
 
 
 def _splits(used: frozenset[int]) -> Iterator[tuple[frozenset[int], frozenset[int]]]:
@@ -199,70 +277,37 @@ def _splits(used: frozenset[int]) -> Iterator[tuple[frozenset[int], frozenset[in
                 yield frozenset(some), used - frozenset(some)
 
 
-Table = Sequence[tuple[float, Expression]]
-
-
-def _tables(leaves: Sequence[tuple[float, Expression]]) -> Mapping[frozenset[int], Table]:
-    """Every value over at most `LISTED` leaves with an expression that has it, each leaf used once; of equal values the simplest."""
-    tables: dict[frozenset[int], Table] = {}
-    for size in range(1, min(LISTED, len(leaves)) + 1):
-        for used in combinations(range(len(leaves)), size):
-            found: dict[float, Expression] = {}
-            if size == 1:
-                value, leaf = leaves[used[0]]
-                found[value] = leaf
-                if 0 < abs(value) < 1:
-                    found.setdefault(1 + value, Expression("grown", (leaf,)))
-                    found.setdefault(1 - value, Expression("lost", (leaf,)))
-            for left, right in _splits(frozenset(used)):
-                for one, first in tables[left]:
-                    for two, second in tables[right]:
-                        for sign in "+-*/^":
-                            if sign in "+*" and min(left) > min(right):
-                                continue
-                            value_or_none = _joined(sign, one, two)
-                            if value_or_none is None or not math.isfinite(value_or_none):
-                                continue
-                            expression = Expression(sign, (first, second))
-                            found.setdefault(value_or_none, expression)
-                            # A rate made of two numbers, such as one a year over periods a year, may grow too.
-                            if sign == "/" and size == 2 and 0 < value_or_none < 0.5:
-                                found.setdefault(1 + value_or_none, Expression("grown", (expression,)))
-            tables[frozenset(used)] = list(found.items())
-    return tables
-
-
-def _meet(left: Table, right: tuple[list[tuple[float, int]], Table], goal: float, slack: float) -> Iterator[Expression]:
-    values, table = right
-    for value, expression in left:
-        for sign in "+-*/^":
-            bounds = _other_side(sign, value, goal, slack)
-            if bounds is None:
-                continue
-            low, high = min(bounds), max(bounds)
-            at = bisect_left(values, (low, -1))
-            while at < len(values) and values[at][0] <= high:
-                other = table[values[at][1]][1]
-                at += 1
-                yield Expression(sign, (expression, other))
-
-
-def _other_side(sign: str, left: float, goal: float, slack: float) -> tuple[float, float] | None:
+def _right_of(sign: str, left: float, goal: float, slack: float) -> tuple[float, float] | None:
     """What has to stand to the right of a sign for the goal, as two bounds."""
+    low, high = goal - slack, goal + slack
     try:
         match sign:
             case "+":
-                return goal - slack - left, goal + slack - left
+                return low - left, high - left
             case "-":
-                return left - goal - slack, left - goal + slack
+                return left - high, left - low
             case "*":
-                return (goal - slack) / left, (goal + slack) / left
+                return low / left, high / left
             case "/":
-                return (left / (goal - slack), left / (goal + slack)) if abs(goal) > 2 * slack else None
+                return (left / low, left / high) if abs(goal) > 2 * slack else None
             case _:
-                low, high = goal - slack, goal + slack
-                return (math.log(low) / math.log(left), math.log(high) / math.log(left)) if left > 0 and left != 1 and low > 0 else None
-    except (ZeroDivisionError, OverflowError, ValueError):
+                return (log(low) / log(left), log(high) / log(left)) if left > 0 and left != 1 and low > 0 else None
+    except (ZeroDivisionError, OverflowError):
+        return None
+
+
+def _left_of(sign: str, right: float, goal: float, slack: float) -> tuple[float, float] | None:
+    """What has to stand to the left of a sign for the goal, as two bounds."""
+    low, high = goal - slack, goal + slack
+    try:
+        match sign:
+            case "-":
+                return low + right, high + right
+            case "/":
+                return low * right, high * right
+            case _:
+                return (low ** (1 / right), high ** (1 / right)) if low > 0 and abs(right) <= MOST_EXPONENT else None
+    except (ZeroDivisionError, OverflowError):
         return None
 
 

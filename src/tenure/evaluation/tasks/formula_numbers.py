@@ -21,10 +21,7 @@ MOST = 6
 """Numbers of a question that are looked at, the first ones."""
 
 _SCALES = {"thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "m": 1e6, "billion": 1e9, "bn": 1e9, "b": 1e9, "trillion": 1e12}
-_COUNTS = {
-    word: float(count)
-    for count, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)
-}
+_COUNTS = {word: float(count) for count, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)}
 _FREQUENCIES = (
     (re.compile(r"semi-?\s?annual(?:ly)?|half-?\s?yearly|twice a year|every (?:six|6) months", re.IGNORECASE), 2.0),
     (re.compile(r"quarterly|every (?:three|3) months|every quarter", re.IGNORECASE), 4.0),
@@ -36,7 +33,9 @@ _NUMBER = re.compile(
     r"(?<![\w.])(?P<sign>[-\u2212](?=[$\d.]))?(?P<money>[$€£¥₹]|US\$)?\s?(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)"
     r"(?:\s?(?P<percent>%|percent\b|per cent\b)|\s?(?P<scale>thousand|million|billion|trillion|mn|bn|[kKMB](?![\w$]))(?!\w))?"
 )
-_WORDED = re.compile(rf"\b(?P<count>{'|'.join(_COUNTS)})\b(?=[ -](?:years?|months?|days?|quarters?|weeks?|periods?|shares?))", re.IGNORECASE)
+_WORDED = re.compile(
+    rf"\b(?P<count>{'|'.join(_COUNTS)})\b(?=[ -](?:years?|months?|days?|quarters?|weeks?|periods?|shares?))", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W\d_]+(?:_\w)?")
 
 
