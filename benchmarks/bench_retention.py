@@ -1,4 +1,4 @@
-"""`tenure bench run retention` on the recorded cheatsheets: what a memory that is rewritten whole keeps, and what Tenure keeps of the same."""
+"""`tenure bench run retention` on the recorded cheatsheets: what a memory rewritten whole keeps, and what Tenure does."""
 
 from __future__ import annotations
 

@@ -89,5 +89,5 @@ def test_a_file_that_is_no_recording_is_named_with_the_place(tmp_path: Path, tex
 
 
 def test_a_folder_without_recordings_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="holds no .jsonl file"):
+    with pytest.raises(UserError, match=r"holds no \.jsonl file"):
         read_recordings(tmp_path)

@@ -491,7 +491,7 @@ BENCHES: Mapping[str, Bench] = {
         ),
         Bench(
             name="collapse",
-            measures="control: size and score over steps of a memory rewritten whole, recorded and by an extractive summariser (--sizes CAP)",
+            measures="control: size and score over steps of a memory rewritten whole, recorded and by a summariser (--sizes CAP)",
             needs_data=True,
             data=_RECORDINGS,
             takes_folder=True,

@@ -11,6 +11,7 @@ the ordinary words.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -26,7 +27,7 @@ from tenure.ranking import STOP_WORDS, words
 from tenure.terms import identifiers
 
 CAP = 500
-"""Words of the summarised memory in the bench `collapse`: a fifth of what the recorded method may use, so that the cap bites in 30 steps."""
+"""Words of the summarised memory in the bench `collapse`: a fifth of what the recorded method may use, so that it bites in 30 steps."""
 
 CAPS = (2_500, 1_000, 500, 250)
 """Words of the summarised memory in the bench `brevity`."""
@@ -90,7 +91,7 @@ def _collapse(steps: Sequence[SheetStep], cap: int) -> dict[str, Any]:
     return {
         "words_most": max(sizes),
         "words_end": sizes[-1],
-        "steepest_loss": round(max((1 - two / one for one, two in zip(sizes, sizes[1:], strict=False) if one), default=0.0), 3),
+        "steepest_loss": round(max((1 - two / one for one, two in pairwise(sizes) if one), default=0.0), 3),
         "losses": losses(steps),
         "kept_recorded": recorded[-1],
         "kept_summarised": summary[-1],

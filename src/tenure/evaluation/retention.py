@@ -14,7 +14,7 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +246,7 @@ def vocabulary(step: SheetStep) -> int:
 
 def losses(steps: Sequence[SheetStep]) -> list[str]:
     """Steps at which a sheet lost more than `STEEP` of its words, as `step 29: 689 to 329 words`."""
-    pairs = enumerate(zip(steps, steps[1:], strict=False), 2)
+    pairs = enumerate(pairwise(steps), 2)
     return [f"step {at}: {one.size} to {two.size} words" for at, (one, two) in pairs if two.size < (1 - STEEP) * one.size]
 
 

@@ -81,7 +81,8 @@ class FormulaLesson:
 
 
 _LESSON = re.compile(
-    r"(?P<condition>.*): answer = (?P<expression>\S.*?), where (?P<roles>.*)\. Checked on (?P<tried>\d+) cases, right in (?P<verified>\d+)\.",
+    r"(?P<condition>.*): answer = (?P<expression>\S.*?), where (?P<roles>.*)\. Checked on (?P<tried>\d+) cases, "
+    r"right in (?P<verified>\d+)\.",
     re.DOTALL,
 )
 
