@@ -235,16 +235,15 @@ def test_a_task_that_comes_again_brings_its_own_lessons_first_however_long(book:
     long = "Factor the curve and go through its branches one after the other. " + " ".join(f"Branch {n} has part{n}." for n in range(60))
     shorts = [Add("s", f"Pairs on a curve number {n}: count points and lattice ordered.", id=f"short-{n}") for n in range(12)]
     book.apply([*shorts, Add("s", long, id="own", evidence=(Evidence(run="source"),))])
-    found = book.context(task, budget=700)
-    assert "own" in found.lessons
-    assert "own" not in book.context("count ordered points of lattice pairs", budget=700).lessons
+    assert book.context(task, budget=700).lessons[0] == "own"
+    assert book.context("count ordered points of lattice pairs", budget=700).lessons[0] != "own"
 
 
 def test_a_mark_that_many_lessons_hold_does_not_lift_them_over_what_the_task_is_about(book: Tenure) -> None:
     common = [Add("s", f"Write \\frac with care in line {n} of the sheet.", id=f"common-{n}") for n in range(20)]
     about = Add("s", "The pulley halves the pull when the rope runs twice.", id="about")
     book.apply([*common, about])
-    assert book.context("pull of a pulley rope, given as \\frac{F}{2}", budget=60).lessons == ("about",)
+    assert book.context("pull of a pulley rope, given as \\frac{F}{2}", budget=60).lessons[0] == "about"
     book.apply([Retire(one.id or "") for one in common[3:]])
     assert book.context("pull of a pulley rope, given as \\frac{F}{2}", budget=60).lessons[0].startswith("common")
 
