@@ -64,9 +64,9 @@ def numbers_of(question: str) -> tuple[Number, ...]:
         found.append((match.start(), match.end(), value / 100 if match["percent"] else value * _SCALES.get(scale, 1.0), unit))
     found += [(match.start(), match.end(), _COUNTS[match["count"].lower()], "unit:worded") for match in _WORDED.finditer(question)]
     for form, count in _FREQUENCIES:
-        match = form.search(question)
-        if match is not None:
-            found.append((match.start(), match.end(), count, "unit:frequency"))
+        said = form.search(question)
+        if said is not None:
+            found.append((said.start(), said.end(), count, "unit:frequency"))
     found.sort()
     kept = [one for place, one in enumerate(found) if not place or one[0] >= found[place - 1][1]][:MOST]
     return tuple(_described(question, kept))
