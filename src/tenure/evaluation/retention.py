@@ -167,7 +167,7 @@ def replay(book: Tenure, steps: Sequence[SheetStep], items: Sequence[Written]) -
             refused = [receipt.reason for receipt in admitted.receipts if receipt.status == "skipped"]
             if refused:
                 raise UserError(f"Step {at + 1} of the recording cannot be replayed: {refused[0]}")
-            versions.append(admitted.version)
+            versions.append(admitted.version or 0)  # none is for a delta that came twice
         prompt = rendered_within(book.playbook, WORDS)
         alive.append(sum(stands(one.texts[told[place]], prompt) for place, one in enumerate(items) if one.first <= at))
     return alive, versions

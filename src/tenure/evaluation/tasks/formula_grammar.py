@@ -259,6 +259,8 @@ def _meet(tables: _Tables, few: frozenset[int], many: frozenset[int], goal: floa
             if bounds is None:
                 continue
             for other in _between(ordered, min(bounds), max(bounds)):
+                if _joined(sign, *((value, other) if first else (other, value))) is None:  # an exponent beyond bounds, say
+                    continue
                 parts = (tables.expression(value, few), tables.expression(other, many))
                 yield Expression(sign, parts if first else parts[::-1])
 
