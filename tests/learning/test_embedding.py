@@ -11,7 +11,7 @@ from tenure import Add, Run, Step, Task, Tenure, Update
 from tenure.errors import EmbeddingFailed
 from tenure.fusion import VECTOR_WEIGHT
 from tenure.learning.embedding import embed_missing
-from tenure.learning.recall import fused
+from tenure.learning.outlook import fused
 from tenure.ports import Embedder, Near, Nearest
 from tenure.testing import WordEmbedder, open_trial
 from tests.learning.episodes import cured_run

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tenure.learning.cases import CASE_TOKENS, MOST_WHOLE, SIMILAR_HEADING, WHOLE_HEADING, age_said, case_block, case_worth
 from tenure.learning.recall import Context, recall
-from tenure.playbook.delta import Add, Delta
+from tenure.playbook.delta import Add, Delta, Retire
+from tenure.playbook.lessons import Evidence
 from tenure.playbook.run import Origin, Outcome, Run, Step, Task
 from tenure.providers.token_counting import open_counter
 from tenure.ranking import Estimate, estimate_tokens
@@ -226,6 +227,26 @@ def test_a_lesson_that_names_what_the_task_names_comes_first(book: Tenure) -> No
     assert first is not None
     assert first.text == "Never use --no-verify."
     assert "it names --no-verify" in found.why[0].reason
+
+
+def test_a_task_that_comes_again_brings_its_own_lessons_first_however_long(book: Tenure) -> None:
+    task = "count the ordered pairs of lattice points on the curve"
+    kept(book, "source", task)
+    long = "Factor the curve and go through its branches one after the other. " + " ".join(f"Branch {n} has part{n}." for n in range(12))
+    shorts = [Add("s", f"Pairs on a curve number {n}: count points and lattice ordered.", id=f"short-{n}") for n in range(12)]
+    book.apply([*shorts, Add("s", long, id="own", evidence=(Evidence(run="source"),))])
+    budget = estimate_tokens(long) + 100
+    assert book.context(task, budget=budget).lessons[0] == "own"
+    assert book.context("count ordered points of lattice pairs", budget=budget).lessons[0] != "own"
+
+
+def test_a_mark_that_many_lessons_hold_does_not_lift_them_over_what_the_task_is_about(book: Tenure) -> None:
+    common = [Add("s", f"Write \\frac with care in line {n} of the sheet.", id=f"common-{n}") for n in range(20)]
+    about = Add("s", "The pulley halves the pull when the rope runs twice.", id="about")
+    book.apply([*common, about])
+    assert book.context("pull of a pulley rope, given as \\frac{F}{2}", budget=60).lessons[0] == "about"
+    book.apply([Retire(one.id or "") for one in common[3:]])
+    assert book.context("pull of a pulley rope, given as \\frac{F}{2}", budget=60).lessons[0].startswith("common")
 
 
 def test_a_run_is_found_by_the_next_call(book: Tenure) -> None:

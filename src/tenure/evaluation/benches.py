@@ -48,6 +48,7 @@ class Bench:
         figures: what each figure of the result means, by its name; those inside tables too.
         run: measures, and gives the result.
         takes_folder: whether the data is a folder.
+        takes_file: whether it may be a file where a folder is taken too.
         data: what the data is, as it stands after "needs"; empty if there is none.
         also: an option that it needs beside `--data`, as it is typed; empty if there is none.
     """
@@ -58,13 +59,18 @@ class Bench:
     figures: Mapping[str, str]
     run: Callable[[Asked], dict[str, Any]]
     takes_folder: bool = False
+    takes_file: bool = False
     data: str = ""
     also: str = ""
 
     @property
     def command(self) -> str:
         """What to type to run it, with what it needs."""
-        given = f" --data {'DIR' if self.takes_folder else 'FILE'}" if self.needs_data else ""
+        given = (
+            f" --data {'PATH' if self.takes_folder and self.takes_file else 'DIR' if self.takes_folder else 'FILE'}"
+            if self.needs_data
+            else ""
+        )
         return f"tenure bench run {self.name}{given}{' ' + self.also if self.also else ''}"
 
 
@@ -159,6 +165,36 @@ def _injection(asked: Asked) -> dict[str, Any]:
 
     return run_injection(asked.data)
 
+
+def _retention(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.retention import run_retention
+
+    assert asked.data is not None
+    return run_retention(asked.data, out=asked.out, tell=asked.tell)
+
+
+def _collapse(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.collapse import CAP, run_collapse
+
+    assert asked.data is not None
+    return run_collapse(asked.data, cap=asked.sizes[0] if asked.sizes else CAP, out=asked.out, tell=asked.tell)
+
+
+def _brevity(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.collapse import CAPS, run_brevity
+
+    assert asked.data is not None
+    return run_brevity(asked.data, caps=asked.sizes or CAPS, out=asked.out, tell=asked.tell)
+
+
+def _self_labels(asked: Asked) -> dict[str, Any]:
+    from tenure.evaluation.self_labels import run_self_labels
+
+    assert asked.data is not None
+    return run_self_labels(asked.data, seed=asked.seed)
+
+
+_RECORDINGS = "recordings of a memory that is rewritten whole, one JSON object a step, or a folder of them"
 
 BENCHES: Mapping[str, Bench] = {
     bench.name: bench
@@ -421,6 +457,101 @@ BENCHES: Mapping[str, Bench] = {
                 "seconds": "processor time for all of it",
             },
             run=_poison,
+        ),
+        Bench(
+            name="retention",
+            measures="what a recorded memory that is rewritten whole keeps of what it wrote, and what Tenure keeps of the same items",
+            needs_data=True,
+            data=_RECORDINGS,
+            takes_folder=True,
+            takes_file=True,
+            figures={
+                "written": "distinct items ever written",
+                "alive_overwrite": "of them in the last recorded sheet",
+                "alive_tenure": "of them whole, word for word, in Tenure's rendered prompt of at most `words` words",
+                "found_tenure": "share of them that the question of the step that first wrote them brings up within `found_words` words",
+                "recoverable_tenure": "of them that can be got back from the store, every wording word for word",
+                "words": "words of a prompt: the allowance of the recorded method",
+                "found_words": "words of a context for a question",
+                "ratio": "alive_tenure to alive_overwrite",
+                "recordings": "recordings measured",
+                "matched": "the rule by which items of different steps are one",
+                "by_recording": "the same by recording, with life times and curves",
+                "found": "items that their first question brings up",
+                "steps": "steps recorded",
+                "wordings": "different wordings of the items",
+                "prompt_words": "words of Tenure's prompt",
+                "sheet_words_most": "words of the largest recorded sheet",
+                "sheet_words_end": "words of the last one",
+                "item_words_median": "words of an item",
+                "life_median": "sheets that hold an item, median",
+                "lives": "items by how many sheets hold them",
+                "vocabulary_most": "different words of the richest sheet",
+                "vocabulary_end": "different words of the last one",
+                "losses": "steps that lost more than 30 % of the words",
+            },
+            run=_retention,
+        ),
+        Bench(
+            name="collapse",
+            measures="control: size and score over steps of a memory rewritten whole, recorded and by a summariser (--sizes CAP)",
+            needs_data=True,
+            data=_RECORDINGS,
+            takes_folder=True,
+            takes_file=True,
+            figures={
+                "words_most": "words of the largest recorded sheet, mean over recordings",
+                "words_end": "words of the last one",
+                "steepest_loss": "largest share of its words that a sheet lost in one step",
+                "kept_recorded": "share of all statements ever written that the last recorded sheet has",
+                "kept_summarised": "the same of a memory that summarises itself within `cap` words after each step",
+                "kept_deltas": "the same of a playbook that takes them as deltas",
+                "right_first": "share of right answers of the recorded model, first third",
+                "right_last": "the same, last third; the questions differ",
+                "cap": "words of the summarised memory",
+                "recordings": "recordings measured",
+                "by_recording": "the same by recording, with curves",
+            },
+            run=_collapse,
+        ),
+        Bench(
+            name="brevity",
+            measures="control: whether a tighter cap takes specifics before ordinary words (--sizes CAPS)",
+            needs_data=True,
+            data=_RECORDINGS,
+            takes_folder=True,
+            takes_file=True,
+            figures={
+                "specifics_recorded": "share of figures and names in code ever written that the last recorded sheet has",
+                "ordinary_recorded": "the same of ordinary words",
+                "used": "share of the allowance of 2,500 words that the largest recorded sheet takes",
+                "recordings": "recordings measured",
+                "by_cap": "by cap in words, of a memory that summarises itself after each step",
+                "specifics": "share of specifics still there",
+                "ordinary": "share of ordinary words still there",
+                "words": "words it takes",
+            },
+            run=_brevity,
+        ),
+        Bench(
+            name="self-labels",
+            measures="control: what a memory loses that takes its own answers for labels",
+            needs_data=True,
+            data="FiNER questions with their answers, one JSON object a line",
+            figures={
+                "labels": "share answered rightly, told each label",
+                "self_labels": "the same, keeping its own answers as if they were right",
+                "frozen": "the same, keeping nothing after the start",
+                "self_label_error": "share of the kept answers that are wrong",
+                "loss": "frozen less self_labels",
+                "labels_last_quarter": "labels, in the last quarter of the stream",
+                "self_labels_last_quarter": "self_labels, alike",
+                "frozen_last_quarter": "frozen, alike",
+                "orders": "orders of the stream",
+                "by_order": "the same by order",
+                "seconds": "processor time for all of it",
+            },
+            run=_self_labels,
         ),
     )
 }

@@ -73,6 +73,44 @@ def log_plot(title: str, across: str, points: Sequence[tuple[float, float]]) -> 
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
+COLOURS = ("#1f6feb", "#d1242f", "#1a7f37", "#8250df", "#9a6700")
+
+
+def draw_lines(path: Path, *, title: str, across: str, lines: Mapping[str, Sequence[float]]) -> Path:
+    """Curves over steps, counted from 1, as an SVG file with a legend; the path.
+
+    Args:
+        path: of the file; its folder is made if it is not there.
+        title: above the plot.
+        across: what the steps are.
+        lines: values of 0 and more by step, by name; five curves at most.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    most = max((max(values, default=0) for values in lines.values()), default=0) or 1
+    steps = max((len(values) for values in lines.values()), default=0)
+    wide, high = WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+        f'<text x="{WIDTH / 2}" y="24" text-anchor="middle" font-size="14">{escape(title)}</text>',
+        f'<text x="{WIDTH / 2}" y="{HEIGHT - 18}" text-anchor="middle">{escape(across)}</text>',
+    ]
+    for quarter in range(5):
+        top = HEIGHT - MARGIN - quarter / 4 * high
+        parts.append(f'<line x1="{MARGIN}" y1="{top:.1f}" x2="{WIDTH - MARGIN}" y2="{top:.1f}" stroke="#ddd"/>')
+        parts.append(f'<text x="{MARGIN - 8}" y="{top + 4:.1f}" text-anchor="end">{_told(most * quarter / 4)}</text>')
+    for at in sorted({1, steps}):
+        left = MARGIN + (at - 1) / max(1, steps - 1) * wide
+        parts.append(f'<text x="{left:.1f}" y="{HEIGHT - MARGIN + 18}" text-anchor="middle">{at}</text>')
+    for (name, values), colour, place in zip(lines.items(), COLOURS, range(len(COLOURS)), strict=False):
+        spots = ((MARGIN + at / max(1, steps - 1) * wide, HEIGHT - MARGIN - value / most * high) for at, value in enumerate(values))
+        line = " ".join(f"{left:.1f},{top:.1f}" for left, top in spots)
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts.append(f'<text x="{MARGIN + 8}" y="{MARGIN - 18 + 15 * place}" fill="{colour}">{escape(name)}</text>')
+    path.write_text("\n".join([*parts, "</svg>"]) + "\n", encoding="utf-8")
+    return path
+
+
 def _told(value: float) -> str:
     """A value to three figures, whole above 100: 1,234 and not 1.23e+03."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

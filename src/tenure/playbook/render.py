@@ -140,10 +140,13 @@ def lesson_tokens(lesson: Lesson) -> int:
 
 
 def choose_core(briefs: Iterable[Brief], core_tokens: int, *, at: datetime | None = None) -> list[str]:
-    """Ids of the lessons for a core: pinned ones, then by lower bound of usefulness, as far as the tokens go."""
+    """Ids of the lessons for a core: pinned ones, then by lower bound of usefulness, as far as the tokens go.
 
-    def rank(brief: Brief) -> tuple[bool, float, str]:
-        return (not brief.pinned, -usefulness(brief.tallies, age_days=age_in_days(brief, at)).lower, brief.id)
+    Of lessons that are equally sure the shorter ones come first: more of what is known then finds room.
+    """
+
+    def rank(brief: Brief) -> tuple[bool, float, int, str]:
+        return (not brief.pinned, -usefulness(brief.tallies, age_days=age_in_days(brief, at)).lower, brief.tokens, brief.id)
 
     chosen: list[str] = []
     headed: set[str] = set()

@@ -59,6 +59,18 @@ def _finer(options: Mapping[str, Any]) -> Task:
     )
 
 
+def _formula(options: Mapping[str, Any]) -> Task:
+    from tenure.evaluation.tasks.formula import Formula
+
+    return Formula(
+        Path(options["data"]),
+        seed=options["seed"],
+        noise=options["noise"],
+        instances=options["instances"],
+        train=options["train"],
+    )
+
+
 TRANSPARENT = (
     "A transparent agent does what its memory hands it and has no language ability: these numbers measure the memory policy, "
     "never what a model can do, and are not to be compared with published scores of models."
@@ -77,6 +89,17 @@ TASKS: Mapping[str, ListedTask] = {
             said=TRANSPARENT,
             options={"noise": 0.0, "instances": None, "train": 0},
             make=_finer,
+        ),
+        ListedTask(
+            name="formula",
+            measures="which memory lets an agent induce, check and reuse the expression behind a financial figure, exact to 2 decimals",
+            file="finance/formula_val_subset_300.jsonl",
+            data="Formula questions, one JSON object a line",
+            arms=("none", "full-history", "similar-cases", "similar-cases-20", "overwrite", "ace", "reharness", "tenure"),
+            keyless=True,
+            said=f"{TRANSPARENT} The agent does not read the formula that a question states: what it knows, its memory handed to it.",
+            options={"noise": 0.0, "instances": None, "train": 0},
+            make=_formula,
         ),
     )
 }

@@ -177,7 +177,7 @@ def run(
         raise UserError(f"'{data}' is a folder. Bench '{name}' needs a file{' with ' * bool(bench.data)}{bench.data}: {bench.command}")
     if path is None and bench.needs_data:
         raise UserError(f"Bench '{name}' needs {bench.data}: {bench.command}")
-    if path is not None and not os.path.isdir(path) and bench.takes_folder:
+    if path is not None and not os.path.isdir(path) and bench.takes_folder and not bench.takes_file:
         raise UserError(f"'{data}' is a file. Bench '{name}' needs {bench.data}: {bench.command}")
     given = {
         "embedder": embedder,

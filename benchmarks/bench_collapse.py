@@ -1,0 +1,26 @@
+"""`tenure bench run collapse` on the recorded cheatsheets: size and score over steps of a memory that is rewritten whole.
+
+The score of the recorded models does not fall: their later questions are others. What falls is what the memory holds."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.streams import data
+from tenure.evaluation.collapse import run_collapse
+
+
+def measure(*, full: bool) -> dict[str, Any]:
+    """The bench's figures."""
+    path = data("cheatsheet-recordings")
+    if path is None:
+        return {"skipped": "the recorded cheatsheets are not at hand (TENURE_DATA)"}
+    if full:
+        return run_collapse(path)
+    with tempfile.TemporaryDirectory() as folder:
+        first = sorted(path.glob("*.jsonl"))[0]
+        short = Path(folder) / first.name
+        short.write_text("\n".join(first.read_text(encoding="utf-8").splitlines()[:6]), encoding="utf-8")
+        return run_collapse(short)
