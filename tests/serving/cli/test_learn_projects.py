@@ -11,8 +11,6 @@ import pytest
 from tests.serving.cli.conftest import Answer, Cli
 from tests.serving.cli.test_learn import SESSION
 
-ANYWHERE = {"TENURE_DB": "", "TENURE_SCOPE": ""}
-
 
 class History:
     """A person's projects and the sessions in them, with `tenure` run from a folder that is no project."""
@@ -43,9 +41,9 @@ class History:
     def at_hand(self) -> Path:
         return self.folder / "data" / "tenure" / "tenure.db"
 
-    def tenure(self, *words: str, at: Path | None = None, **environment: str) -> Answer:
+    def tenure(self, *words: str, at: Path | None = None, environment_db: str = "") -> Answer:
         self._monkeypatch.chdir(at or self.folder)
-        return self._cli(*words, **{**ANYWHERE, **environment})
+        return self._cli(*words, TENURE_DB=environment_db, TENURE_SCOPE="")
 
     def lessons(self, root: Path) -> int:
         """How many lessons a command inside a project sees."""
@@ -57,33 +55,43 @@ def history(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> History:
     return History(folder, cli, monkeypatch)
 
 
-def test_lessons_reach_the_projects_in_use_and_nothing_is_made_in_others(history: History) -> None:
-    used, marked, other = history.project("used", used=True), history.project("marked", used=False), history.project("other1", used=False)
-    (marked / ".tenure").mkdir()
-    dry = history.tenure("learn", "logs", "--dry-run", "--json").json
-    assert history.lessons(used) == 0
-    assert not history.database(marked).exists()
-    assert not history.at_hand.exists()
+def test_lessons_reach_the_project_in_use_and_nothing_is_made_in_the_other(history: History) -> None:
+    used, other = history.project("used", used=True), history.project("other1", used=False)
     said = history.tenure("learn", "logs")
     assert f"->  {history.database(used)}" in said.err
-    assert f"cd {other} && tenure learn {history.folder / 'logs' / '-other1' / 'session.jsonl'}" in said.err
-    assert (history.lessons(used), history.lessons(marked), history.lessons(other)) == (3, 3, 0)
+    (hint,) = [line.strip() for line in said.err.splitlines() if "cd " in line and "&&" in line]
+    assert hint == f"cd {other} && tenure learn {history.folder / 'logs' / '-other1' / 'session.jsonl'}"
+    assert (history.lessons(used), history.lessons(other)) == (3, 0)
     assert not (other / ".tenure").exists()
     found = history.tenure("learn", "logs", "--json").json
-    assert found["skipped"] == found["runs"] == 6
-    databases = {one["database"] for one in found["projects"]}
-    assert databases == {one["database"] for one in dry["projects"]}
-    assert databases == {str(one) for one in (history.database(used), history.database(marked), history.at_hand)}
-    (command,) = [command for one in found["projects"] for command in one["to_bring_there"]]
+    assert found["skipped"] == found["runs"] == 4
+    assert {one["database"] for one in found["projects"]} == {str(history.database(used)), str(history.at_hand)}
+    assert [one["to_bring_there"] for one in found["projects"]] == [[hint], []]
+
+
+def test_the_command_that_is_told_brings_the_lessons_to_the_project(history: History) -> None:
+    other = history.project("other1", used=False)
+    (command,) = history.tenure("learn", "logs", "--json").json["projects"][0]["to_bring_there"]
     history.tenure(*command.partition(" && tenure ")[2].split(), at=other)
     assert history.lessons(other) == 3
+
+
+def test_a_dry_run_says_the_same_and_writes_nowhere(history: History) -> None:
+    used, marked = history.project("used", used=True), history.project("marked", used=False)
+    (marked / ".tenure").mkdir()
+    before = history.database(used).read_bytes()
+    dry = history.tenure("learn", "logs", "--dry-run", "--json").json
+    assert dry["added"] == 6
+    assert {one["database"] for one in dry["projects"]} == {str(history.database(used)), str(history.database(marked))}
+    assert history.database(used).read_bytes() == before
+    assert not history.database(marked).exists()
+    assert not history.at_hand.exists()
 
 
 @pytest.mark.parametrize("words", [("--db", "one.db"), ("--scope", "acme/all"), ()], ids=["db", "scope", "environment"])
 def test_what_was_named_takes_everything(history: History, words: tuple[str, ...]) -> None:
     used = history.project("used", used=True)
-    environment = {} if words else {"TENURE_DB": str(history.folder / "named.db")}
-    found = history.tenure("learn", "logs", "--json", *words, **environment).json
+    found = history.tenure("learn", "logs", "--json", *words, environment_db="" if words else str(history.folder / "named.db")).json
     assert found["added"] == 3
     assert [one["to_bring_there"] for one in found["projects"]] == [[]]
     assert history.lessons(used) == 0

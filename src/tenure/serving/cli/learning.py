@@ -92,6 +92,8 @@ def learn(
     what a person corrected, how failed and successful runs of a task differ. A run is learned once, however often
     it is read. Interrupt it at any time: what was learned is kept.
 
+    Sessions of a project that Tenure is in use in go into its own database, where hooks look; --db puts all into one.
+
     Formats are told by content. In Tenure's own, a run is one line of JSON:
     {"task": "book a flight", "outcome": {"success": false}, "steps": [{"kind": "tool_call", "name": "book"},
     {"kind": "tool_result", "name": "book", "error": "no seats"}]}
