@@ -287,6 +287,38 @@ def open_sqlite(url: str, *, now: Callable[[], datetime] | None = None, busy_s: 
     return store
 
 
+def look_at(path: Path, *, copy: Path | None = None) -> None:
+    """Make sure that a database that is there can be used, or could be after an update, and change nothing of it.
+
+    For a database that the person did not name: opening one brings it up to date, and sets a damaged one aside.
+
+    Args:
+        path: of its file.
+        copy: a file that is not there yet, which gets a consistent copy.
+
+    Raises:
+        DamagedStore: the file is damaged. It stays where it is.
+        SchemaMismatch: a newer Tenure made it.
+        StoreError: it cannot be read, or holds another program's tables.
+    """
+    url = f"sqlite:///{path}"
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=StaticPool)
+    try:
+        with _translated(url), engine.connect() as connection:
+            found = migrations.revision_of(connection, url)
+            if found is not None:
+                migrations.check(url, found)
+            if copy is not None:
+                connection.rollback()
+                connection.exec_driver_sql("VACUUM INTO ?", (str(copy),))
+    finally:
+        engine.dispose()
+
+
 def _is_ready(engine: Engine, url: str) -> bool:
     """Whether the file is a sound database of the present schema."""
     try:

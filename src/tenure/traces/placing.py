@@ -4,11 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Self
 
 from tenure.project import default_scope, named_scope
 
 Place = str | Callable[[str], str]
 """A scope for all runs, or what gives one for the working directory that a session recorded."""
+
+
+class SessionScope(str):
+    """A scope that knows which working directory it was found for.
+
+    Two checkouts of one repository have one scope and may have two databases, so whoever chooses between databases needs the folder.
+
+    Attributes:
+        folder: as the log recorded it.
+    """
+
+    __slots__ = ("folder",)
+    folder: str
+
+    def __new__(cls, scope: str, folder: str) -> Self:
+        """The scope, with its folder."""
+        made = super().__new__(cls, scope)
+        made.folder = folder
+        return made
 
 
 def scope_for(place: Place, folder: str = "") -> str:
@@ -27,11 +47,13 @@ class Projects:
     Attributes:
         folders: scope by recorded folder.
         vanished: those of them that are not there any more; their scope comes from the recorded path.
+        standing: the folder on disk that gave the scope, by recorded folder: that very one, or what is left of it above.
     """
 
     def __init__(self) -> None:
         self.folders: dict[str, str] = {}
         self.vanished: list[str] = []
+        self.standing: dict[str, Path] = {}
 
     def __call__(self, folder: str) -> str:
         """The scope of a folder; empty for no folder."""
@@ -39,18 +61,21 @@ class Projects:
             return ""
         if folder not in self.folders:
             self.folders[folder] = self._scope(folder)
-        return self.folders[folder]
+        return SessionScope(self.folders[folder], folder)
 
     def _scope(self, folder: str) -> str:
         here = Path(folder)
         try:
             if here.is_absolute() and here.is_dir():
-                return default_scope(folder=here, environment={})
+                found = default_scope(folder=here, environment={})
+                self.standing[folder] = here
+                return found
             if here.is_absolute():
                 # A worktree or a subfolder can be gone while its project is still there.
                 around = next((place for place in here.parents if place.is_dir()), None)
                 found = default_scope(folder=around, environment={}) if around is not None and around != Path.home() else ""
-                if found and found != "local/default":
+                if around is not None and found and found != "local/default":
+                    self.standing[folder] = around
                     return found
         except (
             OSError,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import shlex
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tenure.errors import UserError
+from tenure.errors import TenureError, UserError
 from tenure.serving.cli.layout import Column
-from tenure.serving.cli.request import OK, Request
+from tenure.serving.cli.output import counted
+from tenure.serving.cli.request import OK, Request, is_there
 from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
@@ -71,7 +74,7 @@ def connect(
         return _list(request)
     wanted = _wanted(host, project, user)
     steps = write(wanted, Journal(journal_path()), dry_run=dry_run, at=SystemClock().now().isoformat())
-    _tell(request, wanted, steps, dry_run, "connected", wanted.next_steps)
+    _tell(request, wanted, steps, dry_run, "connected", wanted.next_steps, _lessons_elsewhere(wanted))
     return OK
 
 
@@ -100,7 +103,50 @@ def _wanted(host: str, project: bool, user: bool) -> Wanted:
     return wanted_for(host, Path.cwd(), user=user)
 
 
-def _tell(request: Request, wanted: Wanted, steps: Sequence[Step], dry_run: bool, done: str, next_steps: Sequence[str]) -> None:
+def _lessons_elsewhere(wanted: Wanted) -> str:
+    """A sentence on lessons of this project that lie in the person's own database, where nothing in the project looks; else empty."""
+    from tenure.opening import open_store
+    from tenure.project import default_scope, find_database, user_data_folder
+    from tenure.stores.sqlite import look_at
+    from tenure.wiring import scoped
+
+    place = find_database(folder=wanted.root)
+    if wanted.whose == "user" or place.why != "project":
+        return ""
+    other, own = user_data_folder() / "tenure.db", Path(place.url.removeprefix("sqlite:///"))
+    scope = scoped(default_scope(folder=wanted.root))
+    ids: list[set[str]] = []
+    try:
+        for path in (other, own):
+            if not is_there(path):
+                ids.append(set())
+                continue
+            # A copy is read: connecting is no reason to bring a database up to date, nor to set one aside.
+            with tempfile.TemporaryDirectory(prefix="tenure-") as folder:
+                copy = Path(folder) / "copy.db"
+                look_at(path, copy=copy)
+                store = open_store(f"sqlite:///{copy}")
+                try:
+                    with store.reading(scope) as reading:
+                        ids.append({lesson.id for lesson in reading.lessons() if lesson.live})
+                finally:
+                    store.close()
+    except (TenureError, OSError) as exc:
+        return f"Whether there are lessons of this project in {other} could not be looked up: {exc}"
+    missing = len(ids[0] - ids[1])
+    if not missing:
+        return ""
+    export = f"tenure export --form json --db {shlex.quote(str(other))} --scope {shlex.quote(scope)}"
+    are = "is" if missing == 1 else "are"
+    return (
+        f"{counted(missing, 'lesson')} of this project {are} in {other}, where nothing in the project looks. "
+        f"Take over: {export} | (cd {shlex.quote(str(wanted.root))} && tenure import -)"
+    )
+
+
+def _tell(
+    request: Request, wanted: Wanted, steps: Sequence[Step], dry_run: bool, done: str, next_steps: Sequence[str], elsewhere: str = ""
+) -> None:
     if request.as_json:
         request.terminal.document(
             {
@@ -109,7 +155,7 @@ def _tell(request: Request, wanted: Wanted, steps: Sequence[Step], dry_run: bool
                 "root": str(wanted.root),
                 "dry_run": dry_run,
                 "files": [_step_json(step, diff=dry_run) for step in steps],
-                "next": list(next_steps),
+                "next": [*next_steps, *([elsewhere] if elsewhere else [])],
             }
         )
         return
@@ -119,12 +165,16 @@ def _tell(request: Request, wanted: Wanted, steps: Sequence[Step], dry_run: bool
         for step in steps:
             terminal.text(step.diff())
         terminal.say("Dry run: nothing was written.")
+        if elsewhere:
+            terminal.say(elsewhere)
         return
     terminal.heading(f"{wanted.host} is {done} for {place}")
     rows = [(step.meaning, _shown(step.path, wanted.root), SAID[step.became]) for step in steps]
     terminal.table([Column(title=""), Column(title="file"), Column(title="")], rows, headed=False)
     for sentence in next_steps:
         terminal.say(sentence)
+    if elsewhere:
+        terminal.say(elsewhere)
     if next_steps and importlib.util.find_spec("mcp") is None:
         terminal.say("The MCP server needs an extra that is not installed; hooks work without it: pip install 'tenure[mcp]'")
 

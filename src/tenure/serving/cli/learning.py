@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,18 +15,29 @@ import typer
 
 from tenure.errors import UnreadableInput, UserError
 from tenure.serving.cli import completion
+from tenure.serving.cli.destinations import Destinations
 from tenure.serving.cli.interrupts import Interrupts
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import counted, money
-from tenure.serving.cli.projects import BEST, Places, embed_elsewhere, new_in, projects_json, show_best, show_projects, with_evidence
-from tenure.serving.cli.request import IN_PART, INTERRUPTED, OK, Request, database_file, existing, is_there, read_bytes
+from tenure.serving.cli.projects import (
+    BEST,
+    NewLesson,
+    new_in,
+    projects_json,
+    show_best,
+    show_databases,
+    show_projects,
+    tell_not_learned,
+    with_evidence,
+)
+from tenure.serving.cli.request import FAILED, IN_PART, INTERRUPTED, OK, Request, database_file, existing, is_there, read_bytes
 from tenure.serving.cli.verbs import add_verb
 
 if TYPE_CHECKING:
     from tenure.learning.learned import Summary
     from tenure.playbook.lessons import Lesson
     from tenure.playbook.run import Run
-    from tenure.traces import ReadReport
+    from tenure.traces import Projects, ReadReport
     from tenure.traces.placing import Place
     from tenure.wiring import Tenure
 
@@ -81,6 +92,8 @@ def learn(
     what a person corrected, how failed and successful runs of a task differ. A run is learned once, however often
     it is read. Interrupt it at any time: what was learned is kept.
 
+    Sessions of a project that Tenure is in use in go into its own database, where hooks look; --db puts all into one.
+
     Formats are told by content. In Tenure's own, a run is one line of JSON:
     {"task": "book a flight", "outcome": {"success": false}, "steps": [{"kind": "tool_call", "name": "book"},
     {"kind": "tool_result", "name": "book", "error": "no seats"}]}
@@ -97,45 +110,43 @@ def learn(
     # A run that names its own scope goes there, and a session to its project's, unless a scope was asked for.
     asked = scoped(default_scope(request.scope)) if request.scope or os.environ.get("TENURE_SCOPE") else ""
     projects = Projects()
+    one_database = bool(asked or request.db or os.environ.get("TENURE_DB"))
     with _files(given, request) as files, _book(request, model, base_url, dry_run) as book:
         _check_switched_on(book)
-        before = book.store.reading(book.scope)
-        with before as reading:
+        with book.store.reading(book.scope) as reading:
             version = reading.version()
-        sizes = _sizes(files)
-        places = Places(book, sizes)
-        learned = _learn_all(
-            request, book, files, format, pending=pending, scope=asked or projects, places=places, sizes=sizes, report=report
-        )
-        scopes, new = places.runs, new_in(book, places.versions)
-        best = with_evidence(book, new[:BEST]) if dry_run else []
-        fresh = _new_lessons(book, version) if dry_run else ()
-        if not dry_run and not learned.interrupted:
-            embed_elsewhere(book, places.versions)
+        sorting = None if one_database else projects
+        with Destinations(request, book, _sizes(files), sorting, model=model, base_url=base_url, dry_run=dry_run) as places:
+            learned = _learn_all(request, book, files, format, pending=pending, scope=asked or projects, places=places, report=report)
+            new = new_in(places)
+            best = with_evidence(places, new[:BEST]) if dry_run else []
+            fresh = _new_lessons(book, version) if dry_run else ()
+            if not dry_run and not learned.interrupted:
+                places.embed()
         with book.store.reading(book.scope) as reading:
             live = reading.counts()["live"]
         waiting = 0 if dry_run else book.waits_for_model()
     _name_stdin(report, files)
     nothing = bool(given) and not report.runs and bool(report.count or not report.files)
     if request.as_json:
-        found = _learned_json(request, book, learned, report, scopes, fresh, live, time.perf_counter() - began, dry_run)
-        request.terminal.document({**found, **projects_json(scopes, new, projects.folders, projects.vanished)})
+        found = _learned_json(request, book, learned, report, places, fresh, live, time.perf_counter() - began, dry_run)
+        request.terminal.document({**found, **projects_json(places, new, projects, format=format)})
     elif learned.runs:
         _show_learned(request, learned, dry_run)
-        elsewhere = set(scopes) != {book.scope}
-        if elsewhere and learned.skipped < learned.runs:
-            show_projects(request.terminal, scopes, new, {folder: projects.folders[folder] for folder in projects.vanished})
-        show_best(request.terminal, best, len(new) - len(best), scopes=elsewhere)
+        _show_where(request, places, learned, new, best, projects, format=format, dry_run=dry_run)
     if not request.as_json or nothing:
         _tell_what_was_lost(request, report)
     if nothing:
         raise UnreadableInput(_no_runs(given, format))
     if not request.as_json:
-        _tell_what_next(request, book, learned, scopes, dry_run, waiting)
+        tell_not_learned(request.terminal, places)
+        _tell_what_next(request, book, learned, places, dry_run, waiting)
     if learned.interrupted:
         request.terminal.say("Interrupted. What was learned is on disk; the same command goes on from there.")
         return INTERRUPTED
-    return IN_PART if strict and report.count else OK
+    if places.not_learned and not learned.runs:
+        return FAILED
+    return IN_PART if strict and (report.count or places.not_learned) else OK
 
 
 # -- learn, step by step -----------------------------------------------------------------------------
@@ -200,30 +211,31 @@ def _learn_all(
     *,
     pending: bool,
     scope: Place,
-    places: Places,
-    sizes: Mapping[Path, int],
+    places: Destinations,
     report: ReadReport,
 ) -> Summary:
     from tenure.learning.learned import Summary
     from tenure.traces import walk
 
-    total = sum(sizes.values()) if len(sizes) > 1 else None
+    total = places.total
     learned = Summary()
     with request.terminal.progress("Learning", total) as show, Interrupts() as interrupts:
 
         def tell(summary: Summary, run: Run) -> None:
             interrupts.check()
-            places.runs[run.scope] += 1
             show(places.done, _counts(summary))
+
+        def tell_kept(summary: Summary, run: Run) -> None:
+            places.count(run)
+            tell(summary, run)
 
         # What waited comes first, so that a run which this very command puts off is not tried a second time by it.
         if pending and book.model is not None:
-            learned = book.learn_postponed(tell=tell)
+            learned = book.learn_postponed(tell=tell_kept)
         if pending and not learned.interrupted:
-            learned = _together(learned, book.learn_kept(tell=tell))
+            learned = _together(learned, book.learn_kept(tell=tell_kept))
         if files and not learned.interrupted:
-            runs = (places.at(file, run) for file, run in walk(files, format=format, scope=scope, report=report))
-            learned = _together(learned, book.learn_many(runs, tell=tell))
+            learned = _together(learned, places.learn(walk(files, format=format, scope=scope, report=report), tell=tell))
     return learned
 
 
@@ -280,7 +292,7 @@ def _learned_json(
     book: Tenure,
     learned: Summary,
     report: ReadReport,
-    scopes: Counter[str],
+    places: Destinations,
     fresh: tuple[Lesson, ...],
     live: int,
     seconds: float,
@@ -288,6 +300,9 @@ def _learned_json(
 ) -> dict[str, Any]:
     from tenure.serving.wire import lessons_json, summary_json
 
+    scopes: Counter[str] = Counter()
+    for at, arrived in places.arrivals.items():
+        scopes[at.scope] += arrived.runs
     found = {
         **summary_json(learned),
         "unreadable": report.count,
@@ -297,6 +312,7 @@ def _learned_json(
         "files": report.files,
         "scope": book.scope,
         "scopes": dict(scopes),
+        "database": places.at_hand.shown,
         "lessons": live,
         "seconds": round(seconds, 3),
     }
@@ -342,6 +358,26 @@ def _show_learned(request: Request, learned: Summary, dry_run: bool) -> None:
         terminal.say(f"and {len(learned.left) - NAMED} more, in --json")
 
 
+def _show_where(
+    request: Request,
+    places: Destinations,
+    learned: Summary,
+    new: list[NewLesson],
+    best: list[NewLesson],
+    projects: Projects,
+    *,
+    format: str | None,
+    dry_run: bool,
+) -> None:
+    """Show what came to which scope and database, and the best of it."""
+    elsewhere = set(places.arrivals) != {places.at_hand}
+    if learned.skipped < learned.runs:
+        if elsewhere:
+            show_projects(request.terminal, places, new, projects)
+        show_databases(request.terminal, places, format=format, dry_run=dry_run)
+    show_best(request.terminal, best, len(new) - len(best), scopes=elsewhere)
+
+
 def _tell_what_was_lost(request: Request, report: ReadReport) -> None:
     terminal = request.terminal
     if report.count:
@@ -379,7 +415,7 @@ def _tell_what_was_postponed(request: Request, book: Tenure, learned: Summary, w
         request.terminal.say(f"{counted(waiting, 'run')} {verb} for a model. Make up for it: {request.command(f'learn --pending{model}')}")
 
 
-def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Counter[str], dry_run: bool, waiting: int) -> None:
+def _tell_what_next(request: Request, book: Tenure, learned: Summary, places: Destinations, dry_run: bool, waiting: int) -> None:
     terminal = request.terminal
     for problem in learned.problems[:NAMED]:
         terminal.warn(problem)
@@ -388,23 +424,34 @@ def _tell_what_next(request: Request, book: Tenure, learned: Summary, scopes: Co
     if not dry_run and any(problem.startswith("refused a lesson") for problem in learned.problems):
         terminal.say(f"What was refused is kept, and never used: {request.command('review decided --state refused')}")
     _tell_what_was_postponed(request, book, learned, waiting)
-    elsewhere = {scope: runs for scope, runs in scopes.items() if scope != book.scope}
+    at_hand = {at: arrived.runs for at, arrived in places.arrivals.items() if at.database == places.at_hand.database}
+    elsewhere = {at.scope: runs for at, runs in at_hand.items() if at != places.at_hand}
     if elsewhere and not dry_run:
         scope, total = max(elsewhere, key=lambda one: elsewhere[one]), sum(elsewhere.values())
         terminal.say(
             f"{counted(total, 'run')} went to another scope: the one it names, or its project's. "
             f"See: {replace(request, scope=scope).command('show')}   All into one: --scope NAME"
         )
+    of_projects = {at: arrived.runs for at, arrived in places.arrivals.items() if at not in at_hand}
+    if of_projects and not dry_run:
+        most = max(of_projects, key=lambda one: of_projects[one])
+        see = Request(db=most.shown, scope=most.scope).command("show")
+        terminal.say(
+            f"{counted(sum(of_projects.values()), 'run')} went to the {'database' if len(of_projects) == 1 else 'databases'} of "
+            f"{counted(len(of_projects), 'project')}. See: {see}   All into one: --db"
+        )
+    here = places.at_hand in places.arrivals
     if not learned.runs:
-        terminal.say("There was no run to learn from.")
+        if not places.not_learned:
+            terminal.say("There was no run to learn from.")
     elif dry_run:
         terminal.say("To learn it, leave out --dry-run.")
     elif learned.skipped == learned.runs:
         # Where all of it stands in other scopes, the line above names one to look at.
-        see = f" See the lessons: {request.command('show')}" if len(elsewhere) < len(scopes) or not scopes else ""
+        see = f" See the lessons: {request.command('show')}" if here or not places.arrivals else ""
         terminal.say(f"All of it was learned before.{see}")
     elif learned.added or learned.merged or learned.revised:
-        if len(elsewhere) < len(scopes):
+        if here:
             terminal.say(f"See what was learned: {request.command('show')}")
     elif learned.problems:
         terminal.say("Nothing was learned from these runs; the notes above say why.")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenure.serving.cli.layout import Column
@@ -13,8 +12,8 @@ from tenure.serving.cli.output import Cell, Terminal, counted, one_line
 
 if TYPE_CHECKING:
     from tenure.playbook.lessons import Lesson
-    from tenure.playbook.run import Run
-    from tenure.wiring import Tenure
+    from tenure.serving.cli.destinations import Destination, Destinations
+    from tenure.traces import Projects
 
 BEST = 10
 """Lessons that a preview shows."""
@@ -23,66 +22,37 @@ QUOTED = 160
 """Characters of a step that a preview quotes."""
 
 
-class Places:
-    """Where reading has come to: how many bytes are done, and how each scope stood before it was learned into.
-
-    Attributes:
-        done: bytes of the files that are done.
-        versions: version of each scope before its first run.
-        runs: runs by scope.
-    """
-
-    def __init__(self, book: Tenure, sizes: Mapping[Path, int]) -> None:
-        self._book, self._sizes, self._now = book, sizes, Path()
-        self.done = 0
-        self.versions: dict[str, int] = {}
-        self.runs: Counter[str] = Counter()
-
-    def at(self, file: Path, run: Run) -> Run:
-        """The run, noting the file it comes from and how its scope stands."""
-        from tenure.wiring import scoped
-
-        if file != self._now:
-            self.done += self._sizes.get(self._now, 0)
-            self._now = file
-        scope = scoped(run.scope) if run.scope else self._book.scope
-        if scope not in self.versions:
-            with self._book.store.reading(scope) as reading:
-                self.versions[scope] = reading.version()
-        return run
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLesson:
     """A lesson that was learned just now.
 
     Attributes:
-        scope: where it stands.
+        at: where it stands.
         lesson: the lesson.
         quote: what the step that shows it says, and in which session; empty if the run is not kept.
     """
 
-    scope: str
+    at: Destination
     lesson: Lesson
     quote: str = ""
 
 
-def new_in(book: Tenure, versions: Mapping[str, int]) -> list[NewLesson]:
-    """Lessons that came to these scopes since, those that most runs support first."""
+def new_in(places: Destinations) -> list[NewLesson]:
+    """Lessons that came to where runs went since, those that most runs support first."""
     found: list[NewLesson] = []
-    for scope, version in versions.items():
-        with book.store.reading(scope) as reading:
-            found += [NewLesson(scope=scope, lesson=lesson) for lesson in reading.since(version)]
-    return sorted(found, key=lambda one: (-one.lesson.tallies.support, -one.lesson.tallies.helpful, one.scope, one.lesson.id))
+    for at, arrived in places.arrivals.items():
+        with places.looking_at(at) as reading:
+            found += [NewLesson(at=at, lesson=lesson) for lesson in reading.since(arrived.version)]
+    return sorted(found, key=lambda one: (-one.lesson.tallies.support, -one.lesson.tallies.helpful, one.at.scope, one.lesson.id))
 
 
-def with_evidence(book: Tenure, new: Sequence[NewLesson]) -> list[NewLesson]:
+def with_evidence(places: Destinations, new: Sequence[NewLesson]) -> list[NewLesson]:
     """The same lessons with the step that shows each."""
-    return [replace(one, quote=_quote(book, one)) for one in new]
+    return [replace(one, quote=_quote(places, one)) for one in new]
 
 
-def _quote(book: Tenure, new: NewLesson) -> str:
-    with book.store.reading(new.scope) as reading:
+def _quote(places: Destinations, new: NewLesson) -> str:
+    with places.looking_at(new.at) as reading:
         for place in new.lesson.evidence:
             run = reading.run(place.run)
             if run is None or not 0 <= place.step < len(run.steps):
@@ -94,26 +64,17 @@ def _quote(book: Tenure, new: NewLesson) -> str:
     return ""
 
 
-def embed_elsewhere(book: Tenure, scopes: Mapping[str, int]) -> None:
-    """Make the vectors that are missing in scopes other than the one that was opened."""
-    for scope in scopes:
-        if scope != book.scope:
-            book.in_scope(scope).embed()
-
-
-def show_projects(terminal: Terminal, runs: Mapping[str, int], new: Sequence[NewLesson], vanished: Mapping[str, str]) -> None:
+def show_projects(terminal: Terminal, places: Destinations, new: Sequence[NewLesson], projects: Projects) -> None:
     """Print what each scope got: runs, new lessons, and of which kind they are."""
-    kinds: dict[str, Counter[str]] = {scope: Counter() for scope in runs}
-    for one in new:
-        kinds.setdefault(one.scope, Counter())[one.lesson.kind] += 1
+    kinds = _kinds(places, new)
     rows: list[Sequence[Cell]] = [
         (
-            scope,
-            f"{count:,}",
-            f"{sum(kinds[scope].values()):,}",
-            ", ".join(f"{kind_said(kind)} {n:,}" for kind, n in kinds[scope].most_common()),
+            at.scope,
+            f"{arrived.runs:,}",
+            f"{sum(kinds[at].values()):,}",
+            ", ".join(f"{kind_said(kind)} {n:,}" for kind, n in kinds[at].most_common()),
         )
-        for scope, count in sorted(runs.items(), key=lambda item: (-item[1], item[0]))
+        for at, arrived in sorted(places.arrivals.items(), key=lambda item: (-item[1].runs, item[0].scope, item[0].database))
     ]
     terminal.text("\n")
     terminal.table(
@@ -125,14 +86,58 @@ def show_projects(terminal: Terminal, runs: Mapping[str, int], new: Sequence[New
         ],
         rows,
     )
-    gone = [folder for folder, scope in vanished.items() if scope in runs]
+    scopes = {at.scope for at in places.arrivals}
+    gone = [folder for folder in projects.vanished if projects.folders[folder] in scopes]
     if gone:
         are = "is" if len(gone) == 1 else "are"
         terminal.say(f"{counted(len(gone), 'folder')} of these sessions {are} not there any more; the scope comes from the recorded path:")
-        for folder in gone[:BEST]:
-            terminal.say(f"  {one_line(folder, 200)}  ->  {vanished[folder]}")
-        if len(gone) > BEST:
-            terminal.say(f"  and {len(gone) - BEST:,} more (--json has all)")
+        _listed(terminal, [f"{one_line(folder, 200)}  ->  {projects.folders[folder]}" for folder in gone])
+
+
+def show_databases(terminal: Terminal, places: Destinations, *, format: str | None, dry_run: bool) -> None:
+    """Say which runs went to databases of their projects, and how to bring the others' to projects that have none."""
+    own = sorted(at for at in places.arrivals if at.database != places.at_hand.database)
+    if own:
+        would = "These would go to the database of their project" if dry_run else "These went to the database of their project"
+        terminal.say(f"{would}, where its hooks and commands look:")
+        _listed(terminal, [f"{at.scope}  ->  {at.shown}" for at in own])
+    without = [at for at in sorted(places.arrivals) if places.commands(at, format=format)]
+    if without:
+        commands = [command for at in without for command in places.commands(at, format=format)]
+        where = "would be" if dry_run else "are"
+        terminal.say(
+            f"{counted(len(commands), 'project')} without a database of {'its' if len(commands) == 1 else 'their'} own: lessons {where} in "
+            f"{places.at_hand.shown}, where hooks and commands inside the project do not look. To bring them there:"
+        )
+        _listed(terminal, commands)
+
+
+def tell_not_learned(terminal: Terminal, places: Destinations) -> None:
+    """Name the sessions that were left because the database of their project could not take them, and why."""
+    for at, left in sorted(places.not_learned.items(), key=lambda item: item[0]):
+        if not left.runs:  # all was learned, and its vectors are missing
+            terminal.warn(f"No vectors were made in the database of {at.scope}: {left.reason}")
+            continue
+        terminal.warn(
+            f"{counted(left.runs, 'run')} of {at.scope} left, because the database of that project cannot take them: {left.reason}"
+        )
+        _listed(terminal, [f"session {one_line(session, 200)}" for session in left.sessions])
+    if places.not_learned:
+        terminal.say("The same command learns them once that is mended. All into one database: --db.")
+
+
+def _listed(terminal: Terminal, lines: Sequence[str]) -> None:
+    for line in lines[:BEST]:
+        terminal.say(f"  {line}")
+    if len(lines) > BEST:
+        terminal.say(f"  and {len(lines) - BEST:,} more (--json has all)")
+
+
+def _kinds(places: Destinations, new: Sequence[NewLesson]) -> dict[Destination, Counter[str]]:
+    kinds: dict[Destination, Counter[str]] = {at: Counter() for at in places.arrivals}
+    for one in new:
+        kinds[one.at][one.lesson.kind] += 1
+    return kinds
 
 
 def show_best(terminal: Terminal, new: Sequence[NewLesson], left: int, *, scopes: bool) -> None:
@@ -155,7 +160,7 @@ def show_best(terminal: Terminal, new: Sequence[NewLesson], left: int, *, scopes
             said.append((f"\nApplies when: {one.lesson.applies_when}", ""))
         if one.quote:
             said.append((f"\n{one.quote}", "dim"))
-        rows.append((f"{max(1, one.lesson.tallies.support):,}", [*said, *([(f"\n{one.scope}", "cyan")] if scopes else [])]))
+        rows.append((f"{max(1, one.lesson.tallies.support):,}", [*said, *([(f"\n{one.at.scope}", "cyan")] if scopes else [])]))
     terminal.table([Column(title="runs", right=True), Column(title="lesson, and what shows it", wraps=True)], rows)
 
 
@@ -164,21 +169,25 @@ def kind_said(kind: str) -> str:
     return kind.replace("_", " ")
 
 
-def projects_json(runs: Mapping[str, int], new: Sequence[NewLesson], folders: Mapping[str, str], vanished: Sequence[str]) -> dict[str, Any]:
-    """What each scope got, as JSON values."""
-    kinds: dict[str, Counter[str]] = {scope: Counter() for scope in runs}
-    for one in new:
-        kinds.setdefault(one.scope, Counter())[one.lesson.kind] += 1
+def projects_json(places: Destinations, new: Sequence[NewLesson], projects: Projects, *, format: str | None) -> dict[str, Any]:
+    """What each scope got and in which database, and what was left, as JSON values."""
+    kinds = _kinds(places, new)
     return {
         "projects": [
             {
-                "scope": scope,
-                "runs": count,
-                "new_lessons": sum(kinds[scope].values()),
-                "kinds": dict(kinds[scope]),
-                "folders": sorted(folder for folder, where in folders.items() if where == scope),
+                "scope": at.scope,
+                "database": at.shown,
+                "runs": arrived.runs,
+                "new_lessons": sum(kinds[at].values()),
+                "kinds": dict(kinds[at]),
+                "folders": sorted(arrived.folders),
+                "to_bring_there": places.commands(at, format=format),
             }
-            for scope, count in runs.items()
+            for at, arrived in places.arrivals.items()
         ],
-        "vanished_folders": list(vanished),
+        "not_learned": [
+            {"scope": at.scope, "database": at.shown, "runs": left.runs, "sessions": list(left.sessions), "reason": left.reason}
+            for at, left in places.not_learned.items()
+        ],
+        "vanished_folders": list(projects.vanished),
     }
