@@ -13,6 +13,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+# Modules of helpers that assert, before any test imports them.
+pytest.register_assert_rewrite("tests.stores.contract", "tests.stores.processes")
+
 ROOT = Path(__file__).resolve().parent.parent
 NO_NETWORK = Path(__file__).resolve().parent / "no_network"
 GOLDEN = Path(__file__).resolve().parent / "golden"

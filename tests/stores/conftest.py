@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from tenure.ports import Store
     from tests.stores.contract import Adapter
 
-pytest.register_assert_rewrite("tests.stores.contract", "tests.stores.processes")
-
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(

@@ -60,12 +60,11 @@ def exclude(text: str) -> tuple[str, LeftOut]:
 
     Of a trace the error's own line stays, of a block its language and length; temporary notes go whole.
     """
-    code = code_lines = traces = notes = 0
+    blocks, traces, notes = list[int](), 0, 0
 
     def fence(found: re.Match[str]) -> str:
-        nonlocal code, code_lines
         lines = found[3].count("\n")
-        code, code_lines = code + 1, code_lines + lines
+        blocks.append(lines)
         return f"[code: {found[2] + ', ' if found[2] else ''}{_number(lines, 'line')}]"
 
     if "```" in text or "~~~" in text:
@@ -83,7 +82,7 @@ def exclude(text: str) -> tuple[str, LeftOut]:
         text, number = _TEMPORARY_BLOCK.subn("", text)
         notes += number
     text, number = _TEMPORARY.subn("", text)
-    return text, LeftOut(code, code_lines, traces, notes + number)
+    return text, LeftOut(len(blocks), sum(blocks), traces, notes + number)
 
 
 def without_exclusions(text: str) -> str:

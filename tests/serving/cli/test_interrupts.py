@@ -3,10 +3,19 @@
 import os
 import signal
 import sys
+from collections.abc import Iterator
 
 import pytest
 
 from tenure.serving.cli.interrupts import Interrupts
+
+
+@pytest.fixture(autouse=True)
+def _interruptible() -> Iterator[None]:
+    """A job in the background ignores Ctrl-C, and so do its children: these tests may run in one."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def interrupted() -> None:

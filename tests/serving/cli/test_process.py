@@ -79,7 +79,13 @@ def test_an_interrupt_keeps_what_was_learned_and_the_same_command_goes_on(
     many = tmp_path / "many.jsonl"
     many.write_text("".join(f"{json.dumps({**RUNS[place % 2], 'id': f'run-{place}'})}\n" for place in range(3000)), encoding="utf-8")
     child = subprocess.Popen(
-        [*tenure_command, "learn", str(many), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=tmp_path
+        [*tenure_command, "learn", str(many), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        cwd=tmp_path,
+        # A job in the background ignores Ctrl-C, and so do its children: the tests may run in one.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while kept_runs(tmp_path) < 20 and time.monotonic() < deadline:
