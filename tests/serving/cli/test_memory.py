@@ -119,7 +119,7 @@ def test_export_and_import_say_what_they_did(folder: Path, cli: Cli, golden: Gol
 
 def test_what_the_root_names_can_be_shown(folder: Path, cli: Cli) -> None:
     fill().close()
-    assert cli("memory", "show", "knowledge/releases").out == "- 2026-03-02: Never deploy on Fridays:\n## the rota\nis empty then.\n"
+    assert cli("memory", "show", "knowledge/releases").out == "- 2026-03-02: Never deploy on Fridays:\n  ## the rota\n  is empty then.\n"
     assert cli("memory", "show", "plan/ledger migration").out == "1. dump\n2. load\n"
     assert cli("memory", "show", "queue", "--json").json["text"] == "- check the VAT table\n"
     refused = cli("memory", "show", "plan/none")
