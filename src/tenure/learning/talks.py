@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenure.excerpts import FACT_WEIGHT, LEAST_COST, Piece, excerpt, facts, pack
+from tenure.fusion import WHOLE_VECTOR_WEIGHT
 from tenure.ports import Found, Passage, Search
 from tenure.ranking import estimate_tokens
 from tenure.terms import indexed_words, question, shown, stem
@@ -23,8 +24,8 @@ TALK_WEIGHT = 0.8
 BEST_TURN = 0.1
 """What the best turn of a talk adds to the relevance of the whole talk, the best talk's being 1."""
 
-VECTOR_SHARE = 0.4
-"""Vector weight for the search over whole talks: a whole talk's text says enough for an embedder to vote on."""
+VECTOR_SHARE = WHOLE_VECTOR_WEIGHT
+"""Vector weight for the search over whole talks."""
 
 LOOKED_AT = 300
 """How many talks may be shown from."""
