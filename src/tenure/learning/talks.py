@@ -131,12 +131,14 @@ def weigh_talks(about: Found, said: Found, text: str, *, talk: Callable[[str], T
     of_group = _relative((hit.group, hit.score) for hit in reversed(said.hits))  # the best hit comes last and stays
     of_talk = _relative((name, of_talk.get(name, 0.0) + BEST_TURN * of_group.get(name, 0.0)) for name in {*of_talk, *of_group})
     stems = frozenset(map(stem, asked))
+    near = not any(hit.words or hit.identifiers for hit in (*about.hits, *said.hits))  # then what is there stands out in meaning
     found: list[Remembered] = []
     for name in sorted({*of_talk, *(hit.group for hit in said.hits)}):
         one = talk(name)
         for place, turn in enumerate(one.turns):
             relevance = TALK_WEIGHT * of_talk.get(name, 0.0) + (1 - TALK_WEIGHT) * of_turn.get(one.turn_id(place), 0.0)
-            if turn and relevance and not _says_nothing(turn, stems):
+            says_something = (near and one.turn_id(place) in of_turn) or not _says_nothing(turn, stems)
+            if turn and relevance and says_something:
                 found.append(_remembered(one, place, excerpt(turn, stems), relevance))
     return found, about.note or said.note
 
