@@ -4,7 +4,8 @@ Beside all days and questions stand parts of them and other calendars, walks alo
 with all days and questions at hand, so a figure that held in the whole only would fall here. `even_days` and `odd_days` leave
 every second day out, `april`, `may` and `june` are months alone, `backwards` turns the order of the days around, `moved` begins
 45 days later, `thinned` puts three days between two, `dealt` deals the days to other dates by chance. Fewer sessions are easier
-to tell apart; the figures of parts are to be held against each other. `recall_memaware` has the hits of that bench by words alone.
+to tell apart; the figures of parts are to be held against each other. Recall is by words and by the embedder that is installed;
+`words` has its hits by words alone, `recall_memaware` and its `words` those of that bench.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 from benchmarks.streams import data
 from tenure.evaluation.memory_tree import run_memory_tree
 from tenure.evaluation.recall_memaware import Session, run_recall_memaware
+from tenure.providers.embedding import open_embedder
 
 Redated = Callable[[Sequence[Session]], Sequence[Session]]
 
@@ -34,14 +36,20 @@ def measure(*, full: bool) -> dict[str, Any]:
         return {"skipped": "sessions and questions are not at hand (TENURE_DATA)"}
     if not full:
         return _small(sessions, questions)
-    found = run_memory_tree(sessions, questions)
-    words = run_recall_memaware(sessions, questions)
-    found["recall_memaware"] = {name: words[name] for name in ("hit_3k", "hit_10k")}
+    embedder = open_embedder()
+    found = run_memory_tree(sessions, questions, embedder=embedder)
+    found["words"] = _hits(run_memory_tree(sessions, questions))
+    found["recall_memaware"] = _hits(run_recall_memaware(sessions, questions, embedder=embedder))
+    found["recall_memaware"]["words"] = _hits(run_recall_memaware(sessions, questions))
     found["parts"] = {
         name: {key: value for key, value in run_memory_tree(sessions, questions, recall=False, redated=redated).items() if key in KEYS}
         for name, redated in PARTS.items()
     }
     return found
+
+
+def _hits(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: found[name] for name in ("hit_3k", "hit_10k")}
 
 
 def _small(sessions: Path, questions: Path) -> dict[str, Any]:

@@ -18,6 +18,9 @@ SATURATION, LENGTH_SHARE = 1.2, 0.4
 VECTOR_WEIGHT = 0.15
 """Share of the vector arm. From 0.1 to 0.2 it never lost against keywords alone, with any embedder measured."""
 
+WHOLE_VECTOR_WEIGHT = 0.4
+"""Share of the vector arm in a search over whole conversations: their text says enough for an embedder to vote on."""
+
 ASIDE_WEIGHT = 0.3
 """What a word in a text's aside (who, when) counts against one in the text itself."""
 

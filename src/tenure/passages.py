@@ -101,12 +101,15 @@ class Found:
 class LogSearch(Protocol):
     """Search over the raw log of one scope's memory."""
 
-    def find_in_log(self, text: str, *, limit: int) -> tuple[Found, Found]:
+    def find_in_log(self, text: str, *, limit: int, model: str = "", vector: Sequence[float] | None = None) -> tuple[Found, Found]:
         """The sessions that answer a text, widened (see `Search.find`), and the entries of persons that do, best first.
 
         Args:
             text: a question, in any script.
             limit: sessions at most, and four times as many entries.
+            model: whose vectors are compared.
+            vector: the question's; none searches by words alone. What holds none of its words is found if it is near, where nothing
+                holds any only if it stands out (see `Nearest.stands_out`).
 
         Returns:
             Sessions, each named by its day, a space and its own name (empty where entries have none); and entries by id, the

@@ -34,6 +34,7 @@ from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.postponed import Postponed as Postponed
 from tenure.postponed import PostponedReading, PostponedWriting
+from tenure.vectors import VECTOR_KINDS as VECTOR_KINDS
 from tenure.vectors import Embedded as Embedded
 from tenure.vectors import Embedder as Embedder
 from tenure.vectors import Near as Near
@@ -342,25 +343,36 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         """Kept runs of the scope whose task's input holds a word or an identifier of a text, best first, as `search` finds lessons."""
         ...
 
-    def unembedded(self, model: str, *, dimension: int = 0, limit: int = 64) -> Sequence[Unembedded]:
-        """Live lessons and kept runs of the scope without a vector of a model, lessons first; what was edited counts as without.
+    def unembedded(
+        self, model: str, *, dimension: int = 0, limit: int = 64, kinds: Collection[VectorKind] = VECTOR_KINDS, since: str = ""
+    ) -> Sequence[Unembedded]:
+        """What of the scope has no vector of a model; what was edited counts as without.
+
+        Live lessons come first, then kept runs, then of the memory sessions and entries of persons, of the newest day first.
 
         Args:
             model: the embedder's name.
             dimension: the embedder's; vectors of another one count as missing. 0 takes any.
             limit: how many at most.
+            kinds: which of them.
+            since: ISO date; of the memory only what was said on that day or later. Empty takes all.
         """
         ...
 
-    def nearest(self, vector: Sequence[float], *, model: str, kind: VectorKind = "lesson", limit: int = 100) -> Nearest:
-        """Live lessons of the scope and its parents, or kept runs of the scope, whose vectors are nearest to one.
+    def embeddable(self) -> int:
+        """How many texts of the scope are to have a vector: those that `unembedded` gives where there is none yet."""
+        ...
 
-        Only vectors of the same model and dimension are compared; every one of them is (exact search).
+    def nearest(self, vector: Sequence[float], *, model: str, kind: VectorKind = "lesson", limit: int = 100) -> Nearest:
+        """Live lessons of the scope and its parents, or kept runs, sessions or entries of the scope, whose vectors are nearest to one.
+
+        Only vectors of the same model and dimension are compared; every one of them is (exact search). Of a memory's sessions
+        and entries a database may compare the newest alone, where there are very many.
         """
         ...
 
     def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
-        """How many lessons and runs of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
+        """How many texts of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
         ...
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:

@@ -148,8 +148,12 @@ def _reason(exc: Exception) -> str:
     return f"{type(exc).__name__}: {said[:300]}{'…' if len(said) > 300 else ''}" if said else type(exc).__name__
 
 
-VectorKind = Literal["lesson", "run"]
-"""What a vector stands for: a live lesson with its conditions, or the input of a kept run's task."""
+VectorKind = Literal["lesson", "run", "session", "entry"]
+"""What a vector stands for: a live lesson with its conditions, the input of a kept run's task, or of the memory's raw log a whole
+session (what persons said in it) or an entry of a person."""
+
+VECTOR_KINDS: tuple[VectorKind, ...] = ("lesson", "run", "session", "entry")
+"""In the order in which they are made: a whole session says more for an entry than the entry itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +162,7 @@ class Unembedded:
 
     Attributes:
         kind: what it is of.
-        id: the lesson's or the run's.
+        id: the lesson's, the run's or the entry's; of a session its day, a space and its name.
         text: what is to be embedded.
         text_hash: of the text; a vector is stored only while its text is still this one.
     """
@@ -189,10 +193,10 @@ class Near:
     """What stands near a vector.
 
     Attributes:
-        id: of a lesson or a run.
+        id: of what is near (see `Unembedded`).
         cosine: -1 to 1.
         scope: where it stands.
-        lesson: the lesson; none for a run.
+        lesson: the lesson; none for anything else.
         tools: names of the tools that the run called.
     """
 

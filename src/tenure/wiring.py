@@ -112,7 +112,7 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, LedgerSharing, Removal, Re
         """The long-term memory of the scope: raw entries, and the tree above them."""
         from tenure.learning.memory import Memory
 
-        return Memory(self.store, self.scope, clock=self.clock, ids=self.ids, model=self._model, playbook=self.stable)
+        return Memory(self.store, self.scope, clock=self.clock, ids=self.ids, model=self._model, playbook=self.stable, vectors=self.vectors)
 
     def check_memory(self) -> tuple[str, ...]:
         """What is wrong with the long-term memory of the scope, a sentence each; empty if it is sound."""

@@ -118,11 +118,14 @@ def _recall_memaware(asked: Asked) -> dict[str, Any]:
 def _memory_tree(asked: Asked) -> dict[str, Any]:
     from tenure.errors import UserError
     from tenure.evaluation.memory_tree import run_memory_tree
+    from tenure.providers.embedding import open_embedder
 
     assert asked.data is not None
     if asked.questions is None:
         raise UserError(f"Bench 'memory-tree' needs a file of questions too: {BENCHES['memory-tree'].command}")
-    return run_memory_tree(asked.data, asked.questions, seed=asked.seed, tell=asked.tell)
+    return run_memory_tree(
+        asked.data, asked.questions, embedder=open_embedder(asked.params.get("embedder")), seed=asked.seed, tell=asked.tell
+    )
 
 
 def _memory_scale(asked: Asked) -> dict[str, Any]:
@@ -367,6 +370,8 @@ BENCHES: Mapping[str, Bench] = {
                 "sessions": "sessions kept",
                 "nodes": "days, weeks and months",
                 "root_cap": "cap on the root",
+                "embedder": "what made the vectors of recall; none: words alone",
+                "note": "what recall had to do without",
             },
             run=_memory_tree,
             takes_folder=True,

@@ -23,12 +23,13 @@ from typing import Any
 from tenure.evaluation.bench_files import Place, read_json
 from tenure.evaluation.memory_walk import Tree, looked_for, walk
 from tenure.evaluation.recall_memaware import BUDGETS, Session, Shown, hit, read_sessions
+from tenure.learning.embedding import Vectors
 from tenure.learning.memory import Memory
 from tenure.memory_tree.caps import Caps
 from tenure.memory_tree.entries import Entry
 from tenure.memory_tree.nodes import sessions_of
 from tenure.memory_tree.periods import Kind
-from tenure.ports import Store
+from tenure.ports import Embedder, Store
 from tenure.ranking import estimate_tokens
 from tenure.stores.sqlite import open_sqlite
 from tenure.system import UlidSource
@@ -57,6 +58,7 @@ def run_memory_tree(
     data: Path,
     questions: Path,
     *,
+    embedder: Embedder | None = None,
     seed: int = 0,
     recall: bool = True,
     redated: Callable[[Sequence[Session]], Sequence[Session]] | None = None,
@@ -67,6 +69,7 @@ def run_memory_tree(
     Args:
         data: a folder of day files, as for `recall-memaware`.
         questions: a JSON list with `question`, `should_recall` (the fact), `answer_session_ids`.
+        embedder: for the memory's search by meaning; none, it searches by words alone.
         seed: of the shuffled control.
         recall: whether to ask the memory too; without, the walks alone are measured.
         redated: gives some of the sessions, or other days to them; questions that are left without a session are not asked.
@@ -78,7 +81,7 @@ def run_memory_tree(
         `reachable_by_fact_40k`, `reachable_by_question` and `reachable_by_question_40k` (led by the request alone),
         `reachable_shuffled` (by the fact, 10,000 tokens); `hit_3k, hit_10k` of `Memory.recall` as in `recall-memaware`;
         `recall_ms` (median processor time for 3,000 tokens); `tokens_mean` (tokens that a walk by fact read until it
-        opened an answer session, or its 10,000); `halves` (the first two for every second question).
+        opened an answer session, or its 10,000); `halves` (the first two for every second question); `embedder, note`.
 
     Raises:
         UserError: folder or file are not of that form.
@@ -92,7 +95,7 @@ def run_memory_tree(
     with tempfile.TemporaryDirectory() as folder:
         store = open_sqlite(f"sqlite:///{folder}/memory.db")
         try:
-            return _measure(store, sessions, asked, random.Random(seed), recall, tell or (lambda _share, _said: None))
+            return _measure(store, sessions, asked, random.Random(seed), recall, embedder, tell or (lambda _share, _said: None))
         finally:
             store.close()
 
@@ -103,16 +106,22 @@ def _measure(
     asked: Sequence[_Asked],
     dice: random.Random,
     recall: bool,
+    embedder: Embedder | None,
     tell: Callable[[float, str], None],
 ) -> dict[str, Any]:
     entries = as_entries(sessions)
     days = sorted({entry.day for entry in entries})
-    memory = Memory(store, SCOPE, clock=_DayAfter(days[-1]), ids=UlidSource())
+    vectors = Vectors(store, (SCOPE,), lambda: embedder)
+    memory = Memory(store, SCOPE, clock=_DayAfter(days[-1]), ids=UlidSource(), vectors=vectors)
     tell(0.0, f"keeping {len(entries):,} entries")
     memory.keep(entries)
     started = time.process_time()
-    memory.compact(all=True)
+    memory.compact(all=True, ask=False)
     build_seconds = time.process_time() - started
+    if recall and embedder is not None:
+        tell(0.0, "making vectors")
+    made = vectors.embed() if recall else None
+    notes = dict.fromkeys([made.failed if made is not None else ""])
     tree, numbers, turns = _read(store, memory, days)
     names: dict[str, set[str]] = defaultdict(set)
     for name, number in numbers.items():
@@ -131,7 +140,8 @@ def _measure(
         spent["tokens"].append(next((tokens for name, tokens in by_fact.opened if name in wanted and tokens <= NEAR), NEAR))
         for name, budget in BUDGETS.items() if recall else ():
             began = time.process_time()
-            found = memory.recall(one.question, budget=budget).found
+            recalled = memory.recall(one.question, budget=budget)
+            found, notes[recalled.note] = recalled.found, None
             spent[f"recall_{name}"].append((time.process_time() - began) * 1_000)
             shown = [Shown(numbers[piece.where], piece.text, piece.text in turns[piece.where]) for piece in found]
             reached[f"hit_{name}"].append(hit(shown, {numbers[name] for name in wanted}))
@@ -154,6 +164,8 @@ def _measure(
         "sessions": len(sessions),
         "nodes": len(tree.nodes),
         "root_cap": Caps().root_tokens,
+        "embedder": embedder.name if recall and embedder is not None else None,
+        "note": "; ".join(note for note in notes if note),
     }
 
 

@@ -42,7 +42,8 @@ class Compacted:
         waiting: summaries that a model has still to write.
         refiled: entries that went to another day, because the zone was changed.
         anew: why all of the tree was built; empty if only a part was.
-        problems: a sentence for each thing that went wrong with a model's summary; the extractive one stands then.
+        problems: a sentence for each thing that went wrong with a model's summary, whose place the extractive one takes, and with
+            vectors.
     """
 
     built: tuple[str, ...]

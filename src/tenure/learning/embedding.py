@@ -6,12 +6,25 @@ leaves undone is all that the next call has to do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from tenure.errors import EmbeddingFailed, UserError
-from tenure.ports import Embedded, Embedder, Store
+from tenure.ports import VECTOR_KINDS, Embedded, Embedder, Store, VectorKind
 from tenure.vectors import CheckedEmbedder, checked
+
+LOOKED_AHEAD = 20
+"""Batches for which texts are looked up at once: what has a vector already is looked through each time."""
+
+PORTION = 256
+"""Texts of the memory that compacting and learning embed at once, the newest first: a second or so of the base embedder's time.
+What is older than `RECENT_DAYS` or more than that is for the next time and for `tenure embed`."""
+
+RECENT_DAYS = 30
+"""Days with entries, the newest, in which a portion is looked for."""
+
+OF_MEMORY: tuple[VectorKind, ...] = ("session", "entry")
+OF_PLAYBOOK: tuple[VectorKind, ...] = ("lesson", "run")
 
 BATCH = 64
 """Texts embedded and committed together: at 350 texts a second, a transaction every fifth of a second."""
@@ -23,9 +36,9 @@ class Embedding:
 
     Attributes:
         model: the embedder's name.
-        embedded: lessons and runs that got a vector now, or were found to have none.
+        embedded: texts that got a vector now, or were found to have none.
         dropped: vectors of other models that were removed, once every text had one of this model.
-        complete: whether nothing is left without one.
+        complete: whether nothing is left without one; false where only a part was looked at.
         failed: why it ended early; empty if it did not.
     """
 
@@ -43,9 +56,11 @@ def embed_missing(
     *,
     batch: int = BATCH,
     most: int | None = None,
+    kinds: Collection[VectorKind] = VECTOR_KINDS,
+    since: str = "",
     tell: Callable[[int], None] | None = None,
 ) -> Embedding:
-    """Give a vector to every live lesson and kept run of a scope that has none of this embedder.
+    """Give a vector to every text of a scope that has none of this embedder: lessons, runs, and what is in its memory.
 
     What was edited since, or has a vector of another model or dimension only, counts as having none.
     When all have one, vectors of other models are removed; until then they stay, so that going back
@@ -56,6 +71,7 @@ def embed_missing(
         embedder: makes the vectors.
         batch: texts embedded and committed together.
         most: texts in all; none goes on to the end.
+        kinds, since: which of them, as `Reading.unembedded` takes them.
         tell: called after each batch with the number done.
 
     Returns:
@@ -68,25 +84,29 @@ def embed_missing(
         dimension = embedder.dimension or _ask_dimension(embedder)
         while most is None or done < most:
             with store.reading(scope) as reading:
-                size = batch if most is None else min(batch, most - done)
-                found = reading.unembedded(embedder.name, dimension=dimension, limit=size)
-            waiting = [one for one in found if (one.kind, one.id, one.text_hash) not in passed]
-            if not waiting:
+                ahead = batch * LOOKED_AHEAD if most is None else min(batch * LOOKED_AHEAD, most - done)
+                found = reading.unembedded(embedder.name, dimension=dimension, limit=ahead, kinds=kinds, since=since)
+            new = [one for one in found if (one.kind, one.id, one.text_hash) not in passed]
+            if not new:
                 break
-            vectors = embedder.embed([one.text for one in waiting])
-            made = [
-                Embedded(kind=one.kind, id=one.id, text_hash=one.text_hash, vector=vector)
-                for one, vector in zip(waiting, vectors, strict=True)
-            ]
-            with store.writing(scope) as work:
-                work.put_vectors(embedder.name, made)
-            # What was edited meanwhile comes again under another hash; what can never be stored must not come for ever.
-            passed |= {(one.kind, one.id, one.text_hash) for one in waiting}
-            done += len(waiting)
-            if tell is not None:
-                tell(done)
+            for start in range(0, len(new), batch):
+                waiting = new[start : start + batch]
+                vectors = embedder.embed([one.text for one in waiting])
+                made = [
+                    Embedded(kind=one.kind, id=one.id, text_hash=one.text_hash, vector=vector)
+                    for one, vector in zip(waiting, vectors, strict=True)
+                ]
+                with store.writing(scope) as work:
+                    work.put_vectors(embedder.name, made)
+                # What was edited meanwhile comes again under another hash; what can never be stored must not come for ever.
+                passed |= {(one.kind, one.id, one.text_hash) for one in waiting}
+                done += len(waiting)
+                if tell is not None:
+                    tell(done)
     except EmbeddingFailed as exc:
         return Embedding(model=embedder.name, embedded=done, failed=str(exc))
+    if {*kinds} != {*VECTOR_KINDS} or since:
+        return Embedding(model=embedder.name, embedded=done)
     return _finished(store, embedder.name, scope, dimension, done)
 
 
@@ -113,8 +133,8 @@ class Standing:
 
     Attributes:
         model: the embedder's name.
-        embedded: lessons and runs that have a vector of it, of its dimension as far as that is known.
-        missing: live lessons and kept runs that have none.
+        embedded: texts that have a vector of it, of its dimension as far as that is known.
+        missing: live lessons, kept runs, and entries and sessions of the memory that have none.
         others: vectors of other models, or of another dimension.
     """
 
@@ -194,18 +214,36 @@ class Vectors:
         if embedder is None:
             return None
         with self._store.reading(self._scopes[0]) as reading:
-            counts, every = reading.counts(), sum(reading.vector_counts().values())
+            wanted, every = reading.embeddable(), sum(reading.vector_counts().values())
             have = reading.vector_counts(dimension=embedder.dimension).get(embedder.name, 0)
-        missing = max(counts["live"] + counts["runs"] - have, 0)
+        missing = max(wanted - have, 0)
         return Standing(model=embedder.name, embedded=have, missing=missing, others=every - have)
 
     def problems_of_embedding(self) -> tuple[str, ...]:
-        """Make those that are missing; why it ended early, if it did, a sentence."""
+        """Make those of lessons and runs that are missing, and a portion of the memory's; why it ended early, if it did, a sentence."""
         try:
-            done = self.embed()
+            embedder = self._opened()
         except UserError as exc:
             return (str(exc),)
-        return (done.failed,) if done is not None and done.failed else ()
+        if embedder is None:
+            return ()
+        done = embed_missing(self._store, embedder, self._scopes[0], kinds=OF_PLAYBOOK)
+        return (done.failed,) if done.failed else self.problems_of_memory()
+
+    def problems_of_memory(self) -> tuple[str, ...]:
+        """Make a portion of the memory's vectors, of its newest days; why it ended early, if it did, a sentence."""
+        try:
+            embedder = self._opened()
+        except UserError as exc:
+            return (str(exc),)
+        if embedder is None:
+            return ()
+        with self._store.reading(self._scopes[0]) as reading:
+            days = reading.memory_days()[-RECENT_DAYS:]
+        if not days:
+            return ()
+        done = embed_missing(self._store, embedder, self._scopes[0], most=PORTION, kinds=OF_MEMORY, since=days[0])
+        return (done.failed,) if done.failed else ()
 
     def question(self, text: str) -> Question:
         """A task's text as a vector. No model is loaded for it while there is nothing to compare it with."""

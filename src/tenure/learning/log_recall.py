@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tenure.learning.embedding import Question
 from tenure.learning.talks import Remembered, Talk, choose_remembered, weigh_talks
 from tenure.memory_tree.entries import Entry
 from tenure.passages import Found
@@ -12,6 +13,8 @@ from tenure.ports import Reading
 
 TOKENS_EACH, FEWEST, MOST = 25, 40, 300
 """Sessions that are read: one for so many tokens of the budget, no fewer and no more than these. A shown piece takes about as much."""
+
+WORDS_ALONE = Question()
 
 BY_ONE_ENTRY = 40
 """Sessions that are read besides for one entry that answers well, though they are about something else."""
@@ -32,23 +35,24 @@ class Log:
     note: str = ""
 
 
-def recall_log(look: Reading, text: str, *, budget: int) -> Log:
+def recall_log(look: Reading, text: str, *, budget: int, meaning: Question = WORDS_ALONE) -> Log:
     """What of the raw log answers a question, within a budget of tokens.
 
     Args:
         look: at the scope.
         text: the question, in any script.
         budget: tokens of the pieces in all, their months' headings counted.
+        meaning: the question's vector, for search by meaning beside that by words.
     """
     most = min(max(budget // TOKENS_EACH, FEWEST), MOST)
-    about, said = look.find_in_log(text, limit=MOST)
+    about, said = look.find_in_log(text, limit=MOST, model=meaning.model, vector=meaning.vector)
     read = dict.fromkeys([*(hit.id for hit in about.hits[:most]), *(hit.group for hit in said.hits[:BY_ONE_ENTRY])])
     talks, shown_as = _talks(look, list(read))
     about = replace(about, hits=tuple(hit for hit in about.hits if hit.id in talks))
     said = replace(said, hits=tuple(hit for hit in said.hits if hit.group in talks))
     found, note = weigh_talks(about, said, text, talk=talks.__getitem__)
     pieces = tuple(replace(one, talk=shown_as[one.talk]) for one in choose_remembered(found, budget))
-    return Log(pieces=pieces, days=_days(about, said), note=note)
+    return Log(pieces=pieces, days=_days(about, said), note=note or meaning.failed)
 
 
 def as_talk(name: str, day: str, session: Sequence[Entry]) -> Talk:

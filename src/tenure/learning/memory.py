@@ -14,7 +14,8 @@ from hashlib import sha256
 from tenure.errors import UserError
 from tenure.governance.redaction import redact
 from tenure.learning.compacting import Compacted, compact, kept_now
-from tenure.learning.log_recall import recall_log
+from tenure.learning.embedding import Vectors
+from tenure.learning.log_recall import WORDS_ALONE, recall_log
 from tenure.learning.memory_redaction import plain_name, shown_node, shown_topics, without_secrets
 from tenure.learning.memory_settings import memory_settings, zone_of
 from tenure.learning.memory_summaries import Summaries
@@ -135,6 +136,7 @@ class Memory(MirrorKeeping):
         clock, ids: of the engine.
         model: writes summaries of what is long; none leaves those that plain code makes.
         playbook: gives the stable part of the playbook within a budget of tokens; none takes that of a context.
+        vectors: of the scope, for search by meaning; none searches by words alone.
     """
 
     def __init__(
@@ -146,9 +148,10 @@ class Memory(MirrorKeeping):
         ids: IdSource,
         model: LanguageModel | None = None,
         playbook: Callable[[int | None], str] | None = None,
+        vectors: Vectors | None = None,
     ) -> None:
         self._store, self._scope, self._clock, self._ids = store, scope, clock, ids
-        self._model, self._playbook = model, playbook
+        self._model, self._playbook, self._vectors = model, playbook, vectors
 
     def log(
         self,
@@ -216,13 +219,16 @@ class Memory(MirrorKeeping):
     def compact(self, *, all: bool = False, ask: bool = True) -> Compacted:
         """Build what entries arrived in since the last time, and what ended meanwhile.
 
-        A model, if there is one, writes the summaries; what it cannot do now waits for the next time.
+        A model, if there is one, writes the summaries; what it cannot do now waits for the next time. So do vectors of what was
+        said, of which a portion is made.
 
         Args:
             all: whether to build the whole tree again from the raw log. Summaries that a model wrote of the same are used again.
-            ask: whether a model is asked now.
+            ask: whether models are asked now, that which writes and that which makes vectors.
         """
-        return compact(self._store, self._scope, clock=self._clock, ids=self._ids, model=self._model, all=all, ask=ask)
+        done = compact(self._store, self._scope, clock=self._clock, ids=self._ids, model=self._model, all=all, ask=ask)
+        problems = self._vectors.problems_of_memory() if self._vectors is not None and ask else ()
+        return replace(done, problems=(*done.problems, *problems)) if problems else done
 
     def root(self) -> str:
         """The root, under its cap, of the tree as it was last compacted."""
@@ -271,9 +277,10 @@ class Memory(MirrorKeeping):
             text: the question, in any script.
             budget: tokens of the pieces in all.
         """
+        meaning = self._vectors.question(text) if self._vectors is not None else WORDS_ALONE
         with self._store.reading(self._scope) as look:
             today = self._today(look)
-            log = recall_log(look, text, budget=budget)
+            log = recall_log(look, text, budget=budget, meaning=meaning)
             topics = merge_topics(look.memory_topics())
             near = [one for day in log.days[:DAYS_READ] if (one := look.node(Period("day", day))) is not None]
             days = look.memory_days() if not log.pieces else ()
@@ -290,6 +297,7 @@ class Memory(MirrorKeeping):
         if not found and not named:
             span = f"{len(days):,} {'day' if len(days) == 1 else 'days'}"
             note = f"Nothing in the memory holds any word of this. It goes from {days[0]} to {days[-1]}, on {span}."
+            note = f"{note} {log.note}".rstrip()
         best = sorted(named, key=lambda one: (-len(wanted & _stems((one.name, *one.subs))), one.name))[:8]
         return Recalled(topics=shown_topics(best), nodes=nodes, found=found, note=note, today=today)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenure.excerpts import FACT_WEIGHT, LEAST_COST, Piece, excerpt, facts, pack
+from tenure.fusion import WHOLE_VECTOR_WEIGHT
 from tenure.ports import Found, Passage, Search
 from tenure.ranking import estimate_tokens
 from tenure.terms import indexed_words, question, shown, stem
@@ -23,8 +24,8 @@ TALK_WEIGHT = 0.8
 BEST_TURN = 0.1
 """What the best turn of a talk adds to the relevance of the whole talk, the best talk's being 1."""
 
-VECTOR_SHARE = 0.4
-"""Vector weight for the search over whole talks: a whole talk's text says enough for an embedder to vote on."""
+VECTOR_SHARE = WHOLE_VECTOR_WEIGHT
+"""Vector weight for the search over whole talks."""
 
 LOOKED_AT = 300
 """How many talks may be shown from."""
@@ -130,12 +131,14 @@ def weigh_talks(about: Found, said: Found, text: str, *, talk: Callable[[str], T
     of_group = _relative((hit.group, hit.score) for hit in reversed(said.hits))  # the best hit comes last and stays
     of_talk = _relative((name, of_talk.get(name, 0.0) + BEST_TURN * of_group.get(name, 0.0)) for name in {*of_talk, *of_group})
     stems = frozenset(map(stem, asked))
+    near = not any(hit.words or hit.identifiers for hit in (*about.hits, *said.hits))  # then what is there stands out in meaning
     found: list[Remembered] = []
     for name in sorted({*of_talk, *(hit.group for hit in said.hits)}):
         one = talk(name)
         for place, turn in enumerate(one.turns):
             relevance = TALK_WEIGHT * of_talk.get(name, 0.0) + (1 - TALK_WEIGHT) * of_turn.get(one.turn_id(place), 0.0)
-            if turn and relevance and not _says_nothing(turn, stems):
+            says_something = (near and one.turn_id(place) in of_turn) or not _says_nothing(turn, stems)
+            if turn and relevance and says_something:
                 found.append(_remembered(one, place, excerpt(turn, stems), relevance))
     return found, about.note or said.note
 

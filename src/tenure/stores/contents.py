@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rpds import HashTrieMap
@@ -16,7 +16,7 @@ from tenure.playbook.state import Playbook
 from tenure.ports import FailedReply, HeldChange, LedgerEntry, Postponed, VectorKind
 from tenure.stores.growth import finished
 from tenure.stores.memory_in_memory import MemoryContents
-from tenure.stores.vectors import lesson_text, run_text, text_hash
+from tenure.stores.vectors import is_own, lesson_text, run_text, text_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,18 +90,24 @@ class Contents:
     forgotten: Mapping[str, str] = field(default_factory=dict[str, str])
     memory: MemoryContents = field(default_factory=MemoryContents)
 
-    def embedded_text(self, kind: VectorKind, one: str) -> str | None:
-        """What of a live lesson or a kept run is embedded; none if it is not there."""
-        if kind == "lesson":
-            lesson = self.lessons.get(one)
-            return lesson_text(lesson) if lesson is not None and lesson.live else None
-        kept = self.runs.get(one)
-        return run_text(kept.run) if kept is not None and not kept.revoked else None
+    def embedded_texts(self, kinds: Collection[VectorKind], *, since: str = "") -> dict[tuple[VectorKind, str], str]:
+        """What is embedded, by kind and id: lessons, runs as they came, then sessions and entries of the newest day first."""
+        found: dict[tuple[VectorKind, str], str] = {}
+        if "lesson" in kinds:
+            found |= {("lesson", one): lesson_text(lesson) for one, lesson in sorted(self.lessons.items()) if lesson.live}
+        if "run" in kinds:
+            found |= {("run", kept.run.id): run_text(kept.run) for kept in self.by_arrival(newest_first=False) if not kept.revoked}
+        if "session" in kinds:
+            found |= {("session", name): text for name, text in self.memory.session_texts(since=since).items()}
+        if "entry" in kinds:
+            found |= {("entry", one.id): one.text for one in self.memory.newest_first(since=since) if is_own(one.role)}
+        return found
 
     def valid_vectors(self) -> Iterator[tuple[VectorKey, Vector]]:
         """Vectors whose texts are there as they were embedded."""
+        texts = self.embedded_texts({key.kind for key in self.vectors})
         for key, vector in self.vectors.items():
-            said = self.embedded_text(key.kind, key.id)
+            said = texts.get((key.kind, key.id))
             if said is not None and text_hash(said) == vector.text_hash:
                 yield key, vector
 

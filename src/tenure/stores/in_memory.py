@@ -25,6 +25,7 @@ from tenure.playbook.render import Core, brief_of, lesson_tokens
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.ports import (
+    VECTOR_KINDS,
     Admitted,
     CaseHit,
     Embedded,
@@ -85,6 +86,9 @@ class InMemoryReading(
     @property
     def _memory(self) -> MemoryContents:
         return self._now.memory
+
+    def _vectors_of(self, model: str) -> Mapping[tuple[VectorKind, str], bytes]:
+        return {(key.kind, key.id): kept.packed for key, kept in self._now.valid_vectors() if key.model == model}
 
     @property
     def _books_above(self) -> list[tuple[str, Playbook]]:
@@ -256,24 +260,25 @@ class InMemoryReading(
             for run in (runs[one.row],)
         ]
 
-    def unembedded(self, model: str, *, dimension: int = 0, limit: int = 64) -> Sequence[Unembedded]:
-        """Live lessons and kept runs of the scope without a vector of a model, lessons first. Cost follows their number."""
+    def unembedded(
+        self, model: str, *, dimension: int = 0, limit: int = 64, kinds: Collection[VectorKind] = VECTOR_KINDS, since: str = ""
+    ) -> Sequence[Unembedded]:
+        """What of the scope has no vector of a model. Cost follows the number of all."""
         there = {
             (key.kind, key.id)
             for key, vector in self._now.valid_vectors()
             if key.model == model and (not dimension or len(vector.packed) in (0, 4 * dimension))
         }
-        names: list[tuple[VectorKind, str]] = [("lesson", lesson.id) for lesson in self.lessons()]
-        names += [("run", kept.run.id) for kept in self._now.by_arrival(newest_first=False)]
-        found: list[Unembedded] = []
-        for kind, one in names:
-            text = self._now.embedded_text(kind, one) if (kind, one) not in there else None
-            if text is not None:
-                found.append(Unembedded(kind=kind, id=one, text=text, text_hash=text_hash(text)))
-        return found[: max(limit, 0)]
+        texts = self._now.embedded_texts(kinds, since=since)
+        found = [Unembedded(kind=kind, id=one, text=text, text_hash=text_hash(text)) for (kind, one), text in texts.items()]
+        return [one for one in found if (one.kind, one.id) not in there][: max(limit, 0)]
+
+    def embeddable(self) -> int:
+        """How many texts of the scope are to have a vector."""
+        return len(self._now.embedded_texts(VECTOR_KINDS))
 
     def nearest(self, vector: Sequence[float], *, model: str, kind: VectorKind = "lesson", limit: int = 100) -> Nearest:
-        """Live lessons of the scope and its parents, or kept runs of the scope, whose vectors are nearest to one."""
+        """What of the scope, and of lessons of its parents, is nearest to a vector."""
         question = pack(vector)
         if not question or limit < 1:
             return Nearest()
@@ -290,12 +295,14 @@ class InMemoryReading(
             contents, near, _ = there[place]
             if kind == "lesson":
                 hits.append(replace(near, cosine=cosine, lesson=contents.lessons[near.id]))
+            elif kind != "run":
+                hits.append(replace(near, cosine=cosine))
             else:
                 hits.append(replace(near, cosine=cosine, tools=tools_called(contents.runs[near.id].run)))
         return nearest_of(sorted(hits, key=lambda near: (-near.cosine, near.id)), [compared], compared=compared.count)
 
     def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
-        """How many lessons and runs of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
+        """How many texts of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
         sizes = (0, 4 * dimension)
         mine = (key.model for key, vector in self._now.valid_vectors() if not dimension or len(vector.packed) in sizes)
         return dict(sorted(Counter(mine).items()))
@@ -362,7 +369,10 @@ class InMemoryWriting(
         return self._now
 
     def _keep_memory(self, memory: MemoryContents) -> None:
+        fewer = len(memory.entries) < len(self._now.memory.entries)
         self._now = replace(self._now, memory=memory)
+        if fewer:
+            self._drop_vectors()
 
     def admit(self, delta: Delta) -> Admitted:
         """Put a delta into the scope's playbook and ledger."""
@@ -403,8 +413,9 @@ class InMemoryWriting(
         """Store vectors of a model whose texts are still the ones they were made from; how many were."""
         kept = self._now.vectors
         stored = 0
+        texts = self._now.embedded_texts({one.kind for one in vectors})
         for one in vectors:
-            said = self._now.embedded_text(one.kind, one.id)
+            said = texts.get((one.kind, one.id))
             if said is not None and text_hash(said) == one.text_hash:
                 kept = kept.insert(VectorKey(one.kind, one.id, model), Vector(pack(one.vector), one.text_hash))
                 stored += 1

@@ -1,20 +1,21 @@
-"""Search over the raw log of a memory: sessions as wholes, and what was said in them, by the words of the log's own index.
+"""Search over the raw log of a memory: sessions as wholes, and what was said in them, by words and by meaning.
 
-The same `find` as over passages weighs and widens. What differs is where the words come from: nothing is read but
-the entries that hold a rare word of what is asked, so that a log of a million entries costs little more than a short one.
+Words are those of the log's own index; vectors are of sessions and of entries, where an embedder made some. The same `find`
+as over passages weighs and widens. What differs is where the words come from: nothing is read but the entries that hold a
+rare word of what is asked, or are near to it, so that a log of a million entries costs little more than a short one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Protocol
 
-from tenure.fusion import ASIDE_WEIGHT
-from tenure.ports import Found
-from tenure.stores.passages import Indexed, Meaning, find
+from tenure.fusion import ASIDE_WEIGHT, WHOLE_VECTOR_WEIGHT
+from tenure.ports import Found, Nearest, PassageHit, VectorKind
+from tenure.stores.passages import NEAREST, AllCosines, Cosines, Indexed, Meaning, find
 from tenure.terms import identifiers, question, search_words, shown, stem
 
 COMMON = 5_000
@@ -60,8 +61,30 @@ class Log(Protocol):
         """How many entries hold a word or another with its stem; any number above `COMMON` where it is more than that."""
         ...
 
+    def said(self, ids: Sequence[str], *, texts: bool) -> Sequence[Said]:
+        """Entries by their ids; those that are not there are left out."""
+        ...
+
     def holding(self, phrases: Sequence[str], *, limit: int, newest: bool, texts: bool) -> Sequence[Said]:
         """Entries that hold any of some words, or several next to each other: the likeliest first, or the newest; `texts` if wanted."""
+        ...
+
+
+def split_session_name(name: str) -> tuple[str, str]:
+    """Day and session of a `session_name`."""
+    day, _, session = name.partition(" ")
+    return day, session
+
+
+class NearInLog(Protocol):
+    """The vectors of a log beside that of a question, as an adapter keeps them."""
+
+    def nearest(self, kind: VectorKind, most: int) -> Nearest:
+        """What of a kind is nearest; where there are very many, of the newest alone."""
+        ...
+
+    def cosines(self, kind: VectorKind, ids: Collection[str]) -> Mapping[str, float]:
+        """The cosines of some sessions or entries, of those that have a vector."""
         ...
 
 
@@ -70,19 +93,58 @@ def session_name(day: str, session: str) -> str:
     return f"{day} {session}"
 
 
-def find_in_log(log: Log, text: str, *, limit: int) -> tuple[Found, Found]:
+def find_in_log(log: Log, text: str, *, limit: int, near: NearInLog | None = None) -> tuple[Found, Found]:
     """The sessions of a log that answer a text, in wider words than its own, and what was said that does; best first.
 
     Args:
         log: one scope's.
         text: a question, in any script.
         limit: sessions at most, and four times as many entries.
+        near: vectors beside the question's; none searches by words alone.
     """
     asked = question(text)
     look = _Look(log, texts=bool(asked.identifiers))
-    sessions = find(_Sessions(look), text, limit=limit, smooth=False, meaning=Meaning(), widen=True)
-    said = find(_Entries(look), text, limit=limit * 4, smooth=False, meaning=Meaning())
-    return Found(hits=sessions), Found(hits=said)
+    given = () if near is not None else None  # the shelves know what the question's vector is
+    about, entries = _Sessions(look, near), _Entries(look, near)
+    sessions = find(about, text, limit=limit, smooth=False, meaning=Meaning(vector=given, weight=WHOLE_VECTOR_WEIGHT), widen=True)
+    said = find(entries, text, limit=limit * 4, smooth=False, meaning=Meaning(vector=given))
+    return Found(hits=_telling(sessions, about.compared)), Found(hits=_telling(said, entries.compared))
+
+
+def _telling(hits: tuple[PassageHit, ...], compared: Nearest) -> tuple[PassageHit, ...]:
+    """The hits, where any holds a word of the question; else those alone that stand out in meaning: something is always nearest."""
+    if any(hit.words or hit.identifiers for hit in hits):
+        return hits
+    return tuple(hit for hit in hits if hit.cosine is not None and compared.stands_out(hit.cosine))
+
+
+class _Cosines:
+    """Likeness of what is in a log (see `passages.Cosines`).
+
+    Args:
+        kind: sessions or entries.
+        near: the vectors.
+        ids: by row, of all rows known so far.
+        row: gives a row to what is near; none where it is not there.
+    """
+
+    def __init__(
+        self, kind: VectorKind, near: NearInLog, ids: Callable[[int], str], rows: Callable[[Sequence[str]], Mapping[str, int]]
+    ) -> None:
+        self._kind, self._near, self._id = kind, near, ids
+        self.compared = near.nearest(kind, NEAREST)
+        self._rows = rows([hit.id for hit in self.compared.hits])
+
+    @property
+    def lowest(self) -> float | None:
+        return self.compared.lowest if self.compared.compared else None
+
+    def nearest(self, most: int) -> Collection[int]:
+        return [self._rows[hit.id] for hit in self.compared.hits if hit.id in self._rows][:most]
+
+    def of(self, rows: Collection[int]) -> Mapping[int, float]:
+        ids = {self._id(row): row for row in rows}
+        return {ids[one]: cosine for one, cosine in self._near.cosines(self._kind, ids).items()}
 
 
 class _Look:
@@ -136,16 +198,24 @@ class _Look:
         found = self._read(asked, newest=False)
         return found or self._read(tuple(words), newest=True)
 
+    def said(self, ids: Sequence[str]) -> Sequence[Said]:
+        """Entries by their ids."""
+        found = self._log.said(ids, texts=self._texts)
+        self._know(found)
+        return found
+
+    def _know(self, said: Sequence[Said]) -> None:
+        new = [one for one in said if one.id not in self._words]
+        for one in new:
+            self._words[one.id] = Counter(one.words)
+        self._stems |= {word: stem(word) for word in set[str]().union(*(self._words[one.id] for one in new)).difference(self._stems)}
+
     def _read(self, phrases: tuple[str, ...], *, newest: bool) -> Sequence[Said]:
         if not phrases:
             return ()
         if phrases not in self._found:
             self._found[phrases] = self._log.holding(phrases, limit=READ, newest=newest, texts=self._texts)
-            for one in self._found[phrases]:
-                if one.id not in self._words:
-                    self._words[one.id] = Counter(one.words)
-            new = set[str]().union(*(self._words[one.id] for one in self._found[phrases])).difference(self._stems)
-            self._stems |= {word: stem(word) for word in new}
+            self._know(self._found[phrases])
         return self._found[phrases]
 
 
@@ -161,10 +231,12 @@ class _Held(Indexed):
 class _Sessions:
     """Sessions by the entries of them that were read (see `passages.Shelf`)."""
 
-    def __init__(self, look: _Look) -> None:
-        self._look = look
+    def __init__(self, look: _Look, near: NearInLog | None) -> None:
+        self._look, self._near = look, near
         self._rows: dict[str, int] = {}
+        self._names: list[str] = []
         self._said: dict[int, dict[str, Said]] = {}
+        self.compared = Nearest()
 
     def size(self) -> tuple[int, float]:
         total = -(-self._look.size() // TURNS)
@@ -177,8 +249,8 @@ class _Sessions:
     def holders(self, words: Sequence[str], marks: Sequence[str], most: int) -> Sequence[int]:
         found: dict[int, None] = {}
         for one in self._look.holding(words, marks):
-            row = self._rows.setdefault(one.session, len(self._rows))
-            self._said.setdefault(row, {})[one.id] = one
+            row = self._row(one.session)
+            self._said[row][one.id] = one
             found[row] = None
         return list(found)[:most]
 
@@ -186,12 +258,11 @@ class _Sessions:
         return ()
 
     def take(self, rows: Collection[int]) -> Mapping[int, Indexed]:
-        names = list(self._rows)
         kept: dict[int, Indexed] = {}
         for row in sorted(rows):
             said = list(self._said[row].values())
             kept[row] = _Held(
-                id=names[row],
+                id=self._names[row],
                 group="",
                 place=0,
                 said=tuple(chain.from_iterable(one.words for one in said if one.own)),
@@ -211,17 +282,29 @@ class _Sessions:
             found[row] = counted
         return found
 
-    def cosines(self, model: str, vector: Sequence[float]) -> Mapping[int, float]:
-        return {}
+    def cosines(self, model: str, vector: Sequence[float]) -> Cosines:
+        if self._near is None:
+            return AllCosines()
+        found = _Cosines("session", self._near, self._names.__getitem__, lambda names: {name: self._row(name) for name in names})
+        self.compared = found.compared
+        return found
+
+    def _row(self, name: str) -> int:
+        row = self._rows.setdefault(name, len(self._names))
+        if row == len(self._names):
+            self._names.append(name)
+            self._said[row] = {}
+        return row
 
 
 class _Entries:
     """What was said by whom a session is remembered for, entry by entry (see `passages.Shelf`)."""
 
-    def __init__(self, look: _Look) -> None:
-        self._look = look
+    def __init__(self, look: _Look, near: NearInLog | None) -> None:
+        self._look, self._near = look, near
         self._said: list[Said] = []
         self._rows: dict[str, int] = {}
+        self.compared = Nearest()
 
     def size(self) -> tuple[int, float]:
         return self._look.size(), self._look.size() * self._look.mean_words()
@@ -233,10 +316,7 @@ class _Entries:
         rows: list[int] = []
         for one in self._look.holding(words, marks):
             if one.own:
-                if one.id not in self._rows:
-                    self._rows[one.id] = len(self._said)
-                    self._said.append(one)
-                rows.append(self._rows[one.id])
+                rows.append(self._row(one))
         return rows[:most]
 
     def beside(self, rows: Collection[int], reach: int) -> Collection[int]:
@@ -255,8 +335,23 @@ class _Entries:
         wanted = self._look.spelled(stems)
         return {row: self._look.times(self._said[row], wanted) for row in kept}
 
-    def cosines(self, model: str, vector: Sequence[float]) -> Mapping[int, float]:
-        return {}
+    def cosines(self, model: str, vector: Sequence[float]) -> Cosines:
+        if self._near is None:
+            return AllCosines()
+        found = _Cosines(
+            "entry",
+            self._near,
+            lambda row: self._said[row].id,
+            lambda ids: {one.id: self._row(one) for one in self._look.said(ids) if one.own},
+        )
+        self.compared = found.compared
+        return found
+
+    def _row(self, one: Said) -> int:
+        row = self._rows.setdefault(one.id, len(self._said))
+        if row == len(self._said):
+            self._said.append(one)
+        return row
 
 
 class ListedLog:
@@ -275,6 +370,11 @@ class ListedLog:
         """How many hold a word or another with its stem."""
         root = stem(word)
         return sum(root in stems for stems in self._stems)
+
+    def said(self, ids: Sequence[str], *, texts: bool) -> Sequence[Said]:
+        """Entries by their ids."""
+        wanted = set(ids)
+        return [one if texts else replace(one, text="") for one in self._said if one.id in wanted]
 
     def holding(self, phrases: Sequence[str], *, limit: int, newest: bool, texts: bool) -> Sequence[Said]:
         """Entries that hold any of some words or phrases; those with most of them first, or the newest."""

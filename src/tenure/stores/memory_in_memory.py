@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean, pstdev
 
 from rpds import HashTrieMap
 
@@ -11,8 +12,9 @@ from tenure.memory_tree.entries import Entry
 from tenure.memory_tree.nodes import Node, sessions_of
 from tenure.memory_tree.periods import Kind, Period, touched
 from tenure.memory_tree.topics import Topic
-from tenure.ports import Found
+from tenure.ports import Found, Near, Nearest, VectorKind
 from tenure.stores.log_search import ListedLog, Said, find_in_log, session_name
+from tenure.stores.vectors import Block, is_own, pack, session_text, unpack
 from tenure.terms import indexed_words
 
 MOST_NAMED = 3
@@ -33,6 +35,17 @@ class MemoryContents:
     stale: frozenset[Period] = frozenset()
     files: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
+    def newest_first(self, *, since: str = "") -> list[Entry]:
+        """Entries of a day or later, the newest first."""
+        return sorted((one for one in self.entries.values() if one.day >= since), key=lambda one: (one.day, one.order), reverse=True)
+
+    def session_texts(self, *, since: str = "") -> dict[str, str]:
+        """What of each session is embedded, by its name."""
+        said: dict[str, list[tuple[bool, str]]] = {}
+        for one in self.newest_first(since=since):
+            said.setdefault(session_name(one.day, one.session), []).append((is_own(one.role), one.text))
+        return {name: session_text(entries[::-1]) for name, entries in said.items()}
+
     def __bool__(self) -> bool:
         """Whether anything was written down."""
         return bool(len(self.entries)) or any(not layer.startswith("memory.") for layer, _ in self.files)
@@ -45,18 +58,23 @@ class MemoryInMemory:
     def _memory(self) -> MemoryContents:
         raise NotImplementedError
 
+    def _vectors_of(self, model: str) -> Mapping[tuple[VectorKind, str], bytes]:
+        """The vectors of a model by what they are of, packed."""
+        raise NotImplementedError
+
     def entries(self, *, day: str = "", limit: int | None = None) -> Sequence[Entry]:
         """Raw entries of a day, or of all days, in order; with a limit only the newest."""
         found = sorted((one for one in self._memory.entries.values() if not day or one.day == day), key=lambda one: one.order)
         return found if limit is None else found[len(found) - min(limit, len(found)) :]
 
-    def find_in_log(self, text: str, *, limit: int) -> tuple[Found, Found]:
+    def find_in_log(self, text: str, *, limit: int, model: str = "", vector: Sequence[float] | None = None) -> tuple[Found, Found]:
         """The sessions that answer a text, and the entries that do."""
         said = [
-            Said(one.id, session_name(one.day, one.session), one.role in ("user", ""), tuple(indexed_words(one.text)), one.text)
+            Said(one.id, session_name(one.day, one.session), is_own(one.role), tuple(indexed_words(one.text)), one.text)
             for one in self.entries()
         ]
-        return find_in_log(ListedLog(said), text, limit=limit)
+        near = None if vector is None else NearInMemory(self._vectors_of(model), vector)
+        return find_in_log(ListedLog(said), text, limit=limit, near=near)
 
     def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, tuple[Entry, ...]]:
         """The sessions of some names on a day, by their place in it."""
@@ -97,6 +115,34 @@ class MemoryInMemory:
     def check_memory(self) -> Sequence[str]:
         """What of the memory does not fit together: nodes of days without entries. There is no index beside the entries."""
         return without_entries([one.key for one in self._memory.nodes if one.kind == "day"], self.memory_days())
+
+
+class NearInMemory:
+    """The vectors of a memory beside a question's (see `log_search.NearInLog`)."""
+
+    def __init__(self, vectors: Mapping[tuple[VectorKind, str], bytes], vector: Sequence[float]) -> None:
+        asked = unpack(pack(vector))
+        mine = {key: packed for key, packed in sorted(vectors.items()) if asked and len(packed) == 4 * len(asked)}
+        cosines = Block(range(len(mine)), b"".join(mine.values()), len(asked)).cosines(asked) if mine else ()
+        self._cosines = {key: float(cosine) for key, cosine in zip(mine, cosines, strict=True)}
+
+    def nearest(self, kind: VectorKind, most: int) -> Nearest:
+        """What of a kind is nearest."""
+        found = sorted(((cosine, one) for (its, one), cosine in self._cosines.items() if its == kind), key=lambda pair: (-pair[0], pair[1]))
+        if not found:
+            return Nearest()
+        cosines = [cosine for cosine, _ in found]
+        return Nearest(
+            hits=tuple(Near(id=one, cosine=cosine, scope="") for cosine, one in found[:most]),
+            lowest=cosines[-1],
+            compared=len(found),
+            mean=fmean(cosines),
+            deviation=pstdev(cosines),
+        )
+
+    def cosines(self, kind: VectorKind, ids: Collection[str]) -> Mapping[str, float]:
+        """The cosines of some, of those that have a vector."""
+        return {one: self._cosines[kind, one] for one in ids if (kind, one) in self._cosines}
 
 
 class MemoryKeptInMemory(MemoryInMemory):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Protocol
 
@@ -72,6 +72,43 @@ def storable(name: str) -> str:
     return _SURROGATE.sub("\ufffd", name)
 
 
+class Cosines(Protocol):
+    """What comparing a question's vector with those of a shelf gave."""
+
+    @property
+    def lowest(self) -> float | None:
+        """The least of all; none where nothing was compared."""
+        ...
+
+    def nearest(self, most: int) -> Collection[int]:
+        """The rows that are most like the question."""
+        ...
+
+    def of(self, rows: Collection[int]) -> Mapping[int, float]:
+        """The cosines of rows, of those that have a vector."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AllCosines:
+    """The cosines of all rows (see `Cosines`)."""
+
+    by_row: Mapping[int, float] = field(default_factory=dict[int, float])
+
+    @property
+    def lowest(self) -> float | None:
+        """The least of all."""
+        return min(self.by_row.values(), default=None)
+
+    def nearest(self, most: int) -> Collection[int]:
+        """The rows that are most like the question; of equal ones the first."""
+        return nsmallest(most, self.by_row, key=lambda row: (-self.by_row[row], row))
+
+    def of(self, rows: Collection[int]) -> Mapping[int, float]:
+        """The cosines of rows."""
+        return {row: self.by_row[row] for row in rows if row in self.by_row}
+
+
 class Shelf(Protocol):
     """The passages of one scope, as an adapter keeps them, each under a row number."""
 
@@ -99,8 +136,8 @@ class Shelf(Protocol):
         """How often each of these passages holds each stem, words of the aside counted less."""
         ...
 
-    def cosines(self, model: str, vector: Sequence[float]) -> Mapping[int, float]:
-        """Likeness of every row that has a vector of this model."""
+    def cosines(self, model: str, vector: Sequence[float]) -> Cosines:
+        """How like the rows are that have a vector of this model."""
         ...
 
 
@@ -137,13 +174,14 @@ def _find(shelf: Shelf, asked: Question, limit: int, smooth: bool, meaning: Mean
         return ()
     by_stem = {stem(word): word for word in asked.words}
     weights = rarities({stem_: shelf.held_by(word) for stem_, word in by_stem.items()}, total)
-    cosines = shelf.cosines(meaning.model, meaning.vector) if meaning.vector is not None else {}
+    compared: Cosines = shelf.cosines(meaning.model, meaning.vector) if meaning.vector is not None else AllCosines()
     most = max(FEWEST_CANDIDATES, CANDIDATES_PER_HIT * limit)
     rows = set(shelf.holders(asked.words, asked.identifiers, most))
-    rows.update(nsmallest(NEAREST, cosines, key=lambda row: (-cosines[row], row)))
+    rows.update(compared.nearest(NEAREST))
     if smooth:
         rows.update(shelf.beside(rows, 2))
     kept = dict(shelf.take(rows))
+    cosines = dict(compared.of(kept))
 
     def ordered(kin: Mapping[str, float]) -> tuple[list[Scored], dict[str, Candidate]]:
         candidates = _candidates(shelf, kept, asked, {*by_stem, *kin}, cosines)
@@ -153,7 +191,7 @@ def _find(shelf: Shelf, asked: Question, limit: int, smooth: bool, meaning: Mean
             mean_length=length / total,
             smooth=smooth,
             vector_weight=meaning.weight,
-            lowest=min(cosines.values(), default=None),
+            lowest=compared.lowest,
             related_weights=kin,
         )
         return scored, {one.key: one for one in candidates}
@@ -170,6 +208,7 @@ def _find(shelf: Shelf, asked: Question, limit: int, smooth: bool, meaning: Mean
             if smooth:
                 more.update(shelf.beside({*kept, *more}, 2))
             kept.update(shelf.take(more))
+            cosines.update(compared.of(more))
             scored, weighed = ordered(kin)
     by_id = {one.id: one for one in kept.values()}
     hits = []

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     text,
+    true,
 )
 
 metadata = MetaData(
@@ -358,8 +359,8 @@ vectors = Table(
     Column("n", Integer, primary_key=True, autoincrement=True),  # rises with every vector stored, and is never used again
     Column("tenant", Text, nullable=False),
     Column("scope", Text, nullable=False),
-    Column("kind", Text, nullable=False),  # lesson or run
-    Column("id", Text, nullable=False),  # of the lesson or run
+    Column("kind", Text, nullable=False),  # lesson, run, session or entry
+    Column("id", Text, nullable=False),  # of what it stands for; of a session its day, a space and its name
     Column("model", Text, nullable=False),
     Column("dimension", Integer, nullable=False),  # 0 where the model has no vector for the text
     Column("text_hash", Text, nullable=False),
@@ -380,9 +381,12 @@ memory_entries = Table(
     Column("day", Text, nullable=False),  # in the scope's zone, as filed
     Column("event", Text),  # of the host; one that is told twice counts once
     Column("body", Text, nullable=False),
+    Column("session", Text, nullable=False, server_default=""),
+    Column("own", Boolean, nullable=False, server_default=true()),  # of a person, not an answer
     UniqueConstraint("tenant", "scope", "id"),
     UniqueConstraint("tenant", "scope", "event"),
-    Index("ix_memory_entries_day", "tenant", "scope", "day", "at", "id"),
+    # The sessions of a day, in order, are read from the index alone.
+    Index("ix_memory_entries_day", "tenant", "scope", "day", "at", "id", "session", "own"),
 )
 
 memory_nodes = _scoped(

@@ -7,7 +7,19 @@ from collections.abc import Collection, Mapping, Sequence
 
 from tenure.fusion import VECTOR_WEIGHT
 from tenure.ports import Embedder, Found, Passage, PassagesEmbedded
-from tenure.stores.passages import Indexed, Meaning, count_stems, embed, embed_in_batches, find, indexed, missing_note, model_of, storable
+from tenure.stores.passages import (
+    AllCosines,
+    Indexed,
+    Meaning,
+    count_stems,
+    embed,
+    embed_in_batches,
+    find,
+    indexed,
+    missing_note,
+    model_of,
+    storable,
+)
 from tenure.stores.scopes import check_scope
 from tenure.stores.vectors import Block, unpack
 from tenure.terms import stem
@@ -120,14 +132,14 @@ class _Shelf:
                     found[row][root] = count
         return found
 
-    def cosines(self, model: str, vector: Sequence[float]) -> Mapping[int, float]:
-        """Likeness of every row that has a vector of this model."""
+    def cosines(self, model: str, vector: Sequence[float]) -> AllCosines:
+        """How like every row is that has a vector of this model."""
         if self.block is None or self.block[0] != model or self.block[1].dimension != len(vector):
             size = 4 * len(vector)
             mine = {row: packed for row, packed in self.vectors.get((model, len(vector)), {}).items() if len(packed) == size}
             self.block = (model, Block(mine, b"".join(mine.values()), len(vector)))
         block = self.block[1]
-        return dict(zip(block.rows, map(float, block.cosines(vector)), strict=True)) if len(block) else {}
+        return AllCosines(dict(zip(block.rows, map(float, block.cosines(vector)), strict=True)) if len(block) else {})
 
 
 class InMemorySearch:

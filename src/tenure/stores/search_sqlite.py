@@ -11,7 +11,19 @@ from threading import RLock
 from tenure.errors import StoreError
 from tenure.fusion import ASIDE_WEIGHT, VECTOR_WEIGHT
 from tenure.ports import Embedder, Found, Passage, PassagesEmbedded
-from tenure.stores.passages import Indexed, Meaning, count_stems, embed, embed_in_batches, find, indexed, missing_note, model_of, storable
+from tenure.stores.passages import (
+    AllCosines,
+    Indexed,
+    Meaning,
+    count_stems,
+    embed,
+    embed_in_batches,
+    find,
+    indexed,
+    missing_note,
+    model_of,
+    storable,
+)
 from tenure.stores.scopes import check_scope
 from tenure.stores.vectors import Block, text_hash, unpack
 from tenure.vectors import checked
@@ -125,17 +137,17 @@ class _Shelf:
         """How often each of these passages holds each stem."""
         return {row: count_stems(one, stems) for row, one in kept.items()}
 
-    def cosines(self, model: str, vector: Sequence[float]) -> Mapping[int, float]:
-        """Likeness of every row that has a vector of this model."""
+    def cosines(self, model: str, vector: Sequence[float]) -> AllCosines:
+        """How like every row is that has a vector of this model."""
         found = self._connection.execute(
             "SELECT v.n, v.vector FROM passages_vectors AS v JOIN passages AS p ON p.n = v.n AND p.text_hash = v.text_hash "
             "WHERE v.wall = ? AND v.model = ? AND v.dimension = ? AND length(v.vector) = ? ORDER BY v.n",
             (self._wall, model, len(vector), 4 * len(vector)),
         ).fetchall()
         if not found:
-            return {}
+            return AllCosines()
         block = Block([n for n, _ in found], b"".join(packed for _, packed in found), len(vector))
-        return {n: float(cosine) for (n, _), cosine in zip(found, block.cosines(vector), strict=True) if isfinite(cosine)}
+        return AllCosines({n: float(one) for (n, _), one in zip(found, block.cosines(vector), strict=True) if isfinite(one)})
 
     def _inside(self, match: str) -> str:
         return f"(wall : wall{self._wall}) AND ({match})"

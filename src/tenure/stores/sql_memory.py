@@ -12,13 +12,15 @@ from tenure.memory_tree.entries import Entry
 from tenure.memory_tree.nodes import Node
 from tenure.memory_tree.periods import Kind, Period, touched
 from tenure.memory_tree.topics import Topic
-from tenure.ports import Found
+from tenure.ports import Found, VectorKind
 from tenure.stores import rows
 from tenure.stores.dialect import DatedLog, Dialect
-from tenure.stores.log_search import find_in_log
+from tenure.stores.log_search import find_in_log, session_name
 from tenure.stores.memory_codec import entry_body, entry_of, node_body, node_of, topics_of
 from tenure.stores.memory_in_memory import without_entries
 from tenure.stores.prepared import change, fetch, fetch_among, put
+from tenure.stores.sql_vectors import Matrices, SqlNear, drop_stale
+from tenure.stores.vectors import is_own
 
 _KINDS: tuple[Kind, ...] = ("day", "week", "month")
 _AT_ONCE = 400
@@ -43,10 +45,16 @@ class SqlMemory:
         newest = wanted.order_by(_E.c.at.desc(), _E.c.id.desc()).limit(limit)
         return [entry_of(body) for body in self._connection.execute(newest).scalars()][::-1]
 
-    def find_in_log(self, text: str, *, limit: int) -> tuple[Found, Found]:
+    def find_in_log(self, text: str, *, limit: int, model: str = "", vector: Sequence[float] | None = None) -> tuple[Found, Found]:
         """The sessions that answer a text, and the entries that do."""
         log = self._log()
-        return find_in_log(log, text, limit=limit) if log is not None else (Found(), Found())
+        if log is None:
+            return Found(), Found()
+        near = None if vector is None else SqlNear(self._connection, self._wall["scope"], model, vector, self._matrices())
+        return find_in_log(log, text, limit=limit, near=near)
+
+    @abstractmethod
+    def _matrices(self) -> Matrices | None: ...
 
     def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, tuple[Entry, ...]]:
         """The sessions of some names on a day, by their place in it."""
@@ -152,10 +160,20 @@ class SqlMemoryKeeping(SqlMemory):
             self._connection,
             _E,
             [
-                {**self._wall, "id": one.id, "at": one.at, "day": one.day, "event": one.event or None, "body": entry_body(one)}
+                {
+                    **self._wall,
+                    "id": one.id,
+                    "at": one.at,
+                    "day": one.day,
+                    "event": one.event or None,
+                    "body": entry_body(one),
+                    "session": one.session,
+                    "own": is_own(one.role),
+                }
                 for one in added
             ],
         )
+        self._drop_vectors("session", {session_name(one.day, one.session) for one in added})
         for start in range(0, len(added), _AT_ONCE):
             some = added[start : start + _AT_ONCE]
             numbers = dict(fetch_among(self._connection, (_E.c.id, _E.c.n), self._wall, "id", [one.id for one in some]))
@@ -165,15 +183,21 @@ class SqlMemoryKeeping(SqlMemory):
 
     def drop_entries(self, ids: Collection[str]) -> int:
         """Take entries out for good, with their words in the index, and mark what has to be built anew; how many there were."""
-        wanted, there = sorted(set(ids)), list[tuple[int, str]]()
+        wanted, there = sorted(set(ids)), list[tuple[int, str, str, str]]()
         for start in range(0, len(wanted), _AT_ONCE):
-            there += fetch_among(self._connection, (_E.c.n, _E.c.day), self._wall, "id", wanted[start : start + _AT_ONCE])
+            columns = (_E.c.n, _E.c.id, _E.c.day, _E.c.session)
+            there += fetch_among(self._connection, columns, self._wall, "id", wanted[start : start + _AT_ONCE])
         there = sorted(set(there))
-        self._dialect.remove_entries(self._connection, [n for n, _ in there])
-        change(self._connection, _DROP_ENTRY, [{**self._wall, "n": n} for n, _ in there])
-        self.mark_stale(touched([day for _, day in there]))
+        self._dialect.remove_entries(self._connection, [n for n, *_ in there])
+        change(self._connection, _DROP_ENTRY, [{**self._wall, "n": n} for n, *_ in there])
+        self._drop_vectors("entry", {one for _, one, _, _ in there})
+        self._drop_vectors("session", {session_name(day, session) for *_, day, session in there})
+        self.mark_stale(touched([day for *_, day, _ in there]))
         self._mark_unscrubbed()
         return len(there)
+
+    def _drop_vectors(self, kind: VectorKind, ids: Collection[str]) -> None:
+        drop_stale(self._connection, self._wall["scope"], kind, sorted(ids))
 
     @abstractmethod
     def _mark_unscrubbed(self) -> None: ...
@@ -190,7 +214,9 @@ class SqlMemoryKeeping(SqlMemory):
         ids = sorted(days)
         for start in range(0, len(ids), _AT_ONCE):
             held = dict(fetch_among(self._connection, (_E.c.id, _E.c.body), self._wall, "id", ids[start : start + _AT_ONCE]))
-            moved = [replace(entry_of(body), day=days[id_]) for id_, body in held.items()]
+            before = [entry_of(body) for body in held.values()]
+            moved = [replace(one, day=days[one.id]) for one in before]
+            self._drop_vectors("session", {session_name(one.day, one.session) for one in (*before, *moved)})
             named = {"where_tenant": self._wall["tenant"], "where_scope": self._wall["scope"]}
             change(self._connection, _REFILE, [{**named, "where_id": one.id, "day": one.day, "body": entry_body(one)} for one in moved])
 

@@ -21,8 +21,8 @@ from tenure.playbook.records import Member, Record, read_lesson, root_of
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
-from tenure.ports import CaseHit, FailedReply, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
-from tenure.stores import codec, rows, sql_observations, sql_vectors
+from tenure.ports import VECTOR_KINDS, CaseHit, FailedReply, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
+from tenure.stores import codec, rows, sql_memory_vectors, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect, Searchable
 from tenure.stores.prepared import fetch, fetch_among
 from tenure.stores.scopes import parents, tenant
@@ -463,12 +463,19 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
 
     # -- vectors --------------------------------------------------------------------------------------
 
-    def unembedded(self, model: str, *, dimension: int = 0, limit: int = 64) -> Sequence[Unembedded]:
-        """Live lessons and kept runs of the scope without a vector of a model, lessons first."""
-        return sql_vectors.unembedded(self._connection, self._scope, model, dimension=dimension, limit=limit)
+    def unembedded(
+        self, model: str, *, dimension: int = 0, limit: int = 64, kinds: Collection[VectorKind] = VECTOR_KINDS, since: str = ""
+    ) -> Sequence[Unembedded]:
+        """What of the scope has no vector of a model."""
+        return sql_vectors.unembedded(self._connection, self._scope, model, dimension=dimension, limit=limit, kinds=kinds, since=since)
+
+    def embeddable(self) -> int:
+        """How many texts of the scope are to have a vector."""
+        counts = self.counts()
+        return counts["live"] + counts["runs"] + sql_memory_vectors.count_texts(self._connection, self._scope)
 
     def nearest(self, vector: Sequence[float], *, model: str, kind: VectorKind = "lesson", limit: int = 100) -> Nearest:
-        """Live lessons of the scope and its parents, or kept runs of the scope, whose vectors are nearest to one."""
+        """What of the scope, and of lessons of its parents, is nearest to a vector."""
         scopes = (self._scope, *parents(self._scope)) if kind == "lesson" else (self._scope,)
         return sql_vectors.nearest(self._connection, scopes, vector, model=model, kind=kind, limit=limit, matrices=self._matrices())
 
@@ -476,7 +483,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         return self._dialect.matrices
 
     def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
-        """How many lessons and runs of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
+        """How many texts of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
         return sql_vectors.counts(self._connection, self._scope, dimension)
 
     # -- the rest ------------------------------------------------------------------------------------

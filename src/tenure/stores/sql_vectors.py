@@ -10,7 +10,7 @@ import json
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -19,8 +19,9 @@ from typing import Any, cast
 from sqlalchemy import Connection, and_, bindparam, create_engine, delete, func, insert, select
 
 from tenure.playbook.run import Run, Task
-from tenure.ports import Embedded, Near, Nearest, Unembedded, VectorKind
-from tenure.stores import codec, rows
+from tenure.ports import VECTOR_KINDS, Embedded, Near, Nearest, Unembedded, VectorKind
+from tenure.stores import codec, rows, sql_memory_vectors
+from tenure.stores.log_search import split_session_name
 from tenure.stores.prepared import change
 from tenure.stores.scopes import tenant
 from tenure.stores.vectors import Block, Compared, best, lesson_text, nearest_of, pack, run_text, text_hash, unpack
@@ -30,6 +31,12 @@ CACHED_BYTES = 512 * 1024 * 1024
 
 _LIVE = ("provisional", "active")
 _AT_ONCE = 500
+
+MOST_COMPARED = 100_000
+"""Vectors of a memory's sessions, or of its entries, that are all compared with a question: 200 MB of 512 numbers each."""
+
+NEWEST_COMPARED = 20_000
+"""How many are compared where there are more: the newest. What the words of a question find is compared in any case."""
 
 
 @dataclass(slots=True)
@@ -142,6 +149,14 @@ def nearest(
     every: list[Compared] = []
     compared = 0
     for scope in scopes:
+        if kind in ("session", "entry") and _more_than(connection, scope, kind, model, dimension):
+            newest = _newest(connection, scope, kind, model, dimension)
+            now = best([newest], question, most=limit)
+            there = _ids(connection, scope, kind, model, [row for row, _ in now.found])
+            hits += [Near(id=there[row], cosine=cosine, scope=scope) for row, cosine in now.found]
+            every.append(now)
+            compared += now.count
+            continue
         own = matrices or Matrices()
         most = limit
         while True:
@@ -164,8 +179,56 @@ def nearest(
     return nearest_of(whole, every, compared=compared)
 
 
+def _more_than(connection: Connection, scope: str, kind: str, model: str, dimension: int) -> bool:
+    """Whether there are more vectors than are all compared."""
+    t = rows.vectors
+    mine = select(t.c.n).where(_mine(scope, kind=kind, model=model, dimension=dimension)).order_by(t.c.n)
+    return connection.execute(mine.limit(1).offset(MOST_COMPARED)).scalar() is not None
+
+
+def _newest(connection: Connection, scope: str, kind: str, model: str, dimension: int) -> Block:
+    t = rows.vectors
+    mine = select(t.c.n, t.c.vector).where(_mine(scope, kind=kind, model=model, dimension=dimension)).order_by(t.c.n.desc())
+    found = connection.execute(mine.limit(NEWEST_COMPARED)).all()
+    return Block([n for n, _ in found], b"".join(vector for _, vector in found), dimension)
+
+
+class SqlNear:
+    """The vectors of a memory beside a question's (see `log_search.NearInLog`).
+
+    Args:
+        connection: inside a transaction.
+        scope: the memory's.
+        model, vector: of the question.
+        matrices: where vectors are kept; none reads them anew.
+    """
+
+    def __init__(self, connection: Connection, scope: str, model: str, vector: Sequence[float], matrices: Matrices | None) -> None:
+        self._connection, self._scope, self._model, self._matrices = connection, scope, model, matrices
+        self._vector = vector
+
+    def nearest(self, kind: VectorKind, most: int) -> Nearest:
+        """What of a kind is nearest."""
+        return nearest(self._connection, (self._scope,), self._vector, model=self._model, kind=kind, limit=most, matrices=self._matrices)
+
+    def cosines(self, kind: VectorKind, ids: Collection[str]) -> Mapping[str, float]:
+        """The cosines of some, of those that have a vector."""
+        found: list[tuple[str, bytes]] = []
+        wanted = sorted(ids)
+        inside = _mine(self._scope, kind=kind, model=self._model, dimension=len(self._vector))
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = select(rows.vectors.c.id, rows.vectors.c.vector).where(inside, rows.vectors.c.id.in_(wanted[start : start + _AT_ONCE]))
+            found += [(one, packed) for one, packed in self._connection.execute(some)]
+        if not found:
+            return {}
+        block = Block(range(len(found)), b"".join(packed for _, packed in found), len(self._vector))
+        return {one: float(cosine) for (one, _), cosine in zip(found, block.cosines(self._vector), strict=True)}
+
+
 def _with_what_they_are(connection: Connection, kind: VectorKind, hits: Sequence[Near]) -> tuple[Near, ...]:
     """The hits with their lessons, or with the tools of their runs."""
+    if kind in ("session", "entry"):
+        return tuple(hits)
     found: dict[tuple[str, str], str] = {}
     t, said = (rows.lessons, rows.lessons.c.body) if kind == "lesson" else (rows.runs, rows.runs.c.tools)
     for scope in {near.scope for near in hits}:
@@ -190,13 +253,17 @@ def _ids(connection: Connection, scope: str, kind: str, model: str, wanted: Sequ
     return there
 
 
-def unembedded(connection: Connection, scope: str, model: str, *, dimension: int, limit: int) -> list[Unembedded]:
-    """Live lessons and runs of a scope without a vector of a model, lessons first."""
+def unembedded(
+    connection: Connection, scope: str, model: str, *, dimension: int, limit: int, kinds: Collection[VectorKind], since: str
+) -> list[Unembedded]:
+    """What of a scope has no vector of a model: live lessons, runs, then sessions and entries of the memory."""
     found: list[Unembedded] = []
+    v = rows.vectors
     for kind, table, body in (("lesson", rows.lessons, rows.lessons.c.body), ("run", rows.runs, rows.runs.c.body)):
         if len(found) >= limit:
             break
-        v = rows.vectors
+        if kind not in kinds:
+            continue
         there = and_(v.c.tenant == table.c.tenant, v.c.scope == table.c.scope, v.c.kind == kind, v.c.model == model, v.c.id == table.c.id)
         if dimension:
             there = and_(there, v.c.dimension.in_((0, dimension)))
@@ -206,7 +273,19 @@ def unembedded(connection: Connection, scope: str, model: str, *, dimension: int
         for one, text in connection.execute(wanted.order_by(table.c.n).limit(limit - len(found))):
             said = _text(kind, text)
             found.append(Unembedded(kind=cast("VectorKind", kind), id=one, text=said, text_hash=text_hash(said)))
+    for memory_kind, texts_without in _OF_MEMORY:
+        if memory_kind in kinds and len(found) < limit:
+            there = _mine(scope, kind=memory_kind, model=model)
+            there = and_(there, v.c.dimension.in_((0, dimension))) if dimension else there
+            texts = texts_without(connection, scope, there, since=since, limit=limit - len(found))
+            found += [Unembedded(kind=memory_kind, id=one, text=text, text_hash=text_hash(text)) for one, text in texts.items()]
     return found
+
+
+_OF_MEMORY: tuple[tuple[VectorKind, Callable[..., dict[str, str]]], ...] = (
+    ("session", sql_memory_vectors.sessions_without),
+    ("entry", sql_memory_vectors.entries_without),
+)
 
 
 def _text(kind: str, body: str) -> str:
@@ -220,14 +299,10 @@ def put(connection: Connection, scope: str, model: str, vectors: Sequence[Embedd
     stored = 0
     for start in range(0, len(vectors), _AT_ONCE):
         some = vectors[start : start + _AT_ONCE]
-        for kind, table in (("lesson", rows.lessons), ("run", rows.runs)):
+        for kind in VECTOR_KINDS:
             given = {one.id: one for one in some if one.kind == kind}
-            if not given:
-                continue
-            inside = (table.c.tenant == tenant(scope), table.c.scope == scope, table.c.id.in_(list(given)))
-            wanted = select(table.c.id, table.c.body).where(*inside)
-            wanted = wanted.where(rows.lessons.c.status.in_(_LIVE) if kind == "lesson" else rows.runs.c.revoked.is_(False))
-            fitting = [given[one] for one, body in connection.execute(wanted) if text_hash(_text(kind, body)) == given[one].text_hash]
+            texts = _texts(connection, scope, kind, list(given)) if given else {}
+            fitting = [given[one] for one, said in texts.items() if text_hash(said) == given[one].text_hash]
             if not fitting:
                 continue
             old = (_mine(scope, kind=kind, model=model), rows.vectors.c.id.in_([one.id for one in fitting]))
@@ -235,6 +310,18 @@ def put(connection: Connection, scope: str, model: str, vectors: Sequence[Embedd
             connection.execute(insert(rows.vectors), [_row(scope, model, one) for one in fitting])
             stored += len(fitting)
     return stored
+
+
+def _texts(connection: Connection, scope: str, kind: VectorKind, ids: Sequence[str]) -> dict[str, str]:
+    """What is embedded of some ids that are there, at most `_AT_ONCE`."""
+    if kind == "session":
+        return sql_memory_vectors.session_texts(connection, scope, [split_session_name(one) for one in ids])
+    if kind == "entry":
+        return sql_memory_vectors.entry_texts(connection, scope, ids)
+    table = rows.lessons if kind == "lesson" else rows.runs
+    wanted = select(table.c.id, table.c.body).where(table.c.tenant == tenant(scope), table.c.scope == scope, table.c.id.in_(ids))
+    wanted = wanted.where(rows.lessons.c.status.in_(_LIVE) if kind == "lesson" else rows.runs.c.revoked.is_(False))
+    return {str(one): _text(kind, body) for one, body in connection.execute(wanted)}
 
 
 def _row(scope: str, model: str, one: Embedded) -> dict[str, object]:

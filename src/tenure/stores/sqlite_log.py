@@ -8,6 +8,8 @@ from sqlalchemy import Connection
 
 from tenure.stores.log_search import COMMON, Said, session_name
 
+_AT_ONCE = 400
+
 LARGEST = 200_000
 """Entries that are counted: the weight of a word changes little beyond."""
 
@@ -55,20 +57,31 @@ class SqliteLog:
         order = "rowid DESC" if newest else "bm25(memory_words, 0.0, 1.0), rowid"
         found = self._cursor.execute(f"SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY {order} LIMIT ?", (match, limit))
         numbers = [int(row) for (row,) in found.fetchall()]
+        # Only this scope's, whatever the text index says. The signs keep SQLite from reading all of the scope's rows for it.
+        inside = f"e.n IN ({', '.join(map(str, numbers))}) AND +e.tenant = ? AND +e.scope = ?"
+        kept = dict(self._said(inside, self._scope, texts=texts))
+        return [kept[n] for n in numbers if n in kept]
+
+    def said(self, ids: Sequence[str], *, texts: bool) -> Sequence[Said]:
+        """Entries by their ids."""
+        found: list[Said] = []
+        for start in range(0, len(ids), _AT_ONCE):
+            some = ids[start : start + _AT_ONCE]
+            inside = f"e.tenant = ? AND e.scope = ? AND e.id IN ({', '.join('?' * len(some))})"
+            found += [one for _, one in self._said(inside, (*self._scope, *some), texts=texts)]
+        return found
+
+    def _said(self, inside: str, values: Sequence[str], *, texts: bool) -> list[tuple[int, Said]]:
         text_of = "json_extract(e.body, '$.text')" if texts else "''"
         read = self._cursor.execute(
-            "SELECT e.n, e.id, e.day, json_extract(e.body, '$.session'), json_extract(e.body, '$.role'), w.said, "
-            f"{text_of} "
-            "FROM memory_entries AS e JOIN memory_words AS w ON w.rowid = e.n "
-            # Only this scope's, whatever the text index says. The signs keep SQLite from reading all of the scope's rows for it.
-            f"WHERE e.n IN ({', '.join(map(str, numbers))}) AND +e.tenant = ? AND +e.scope = ?",
-            self._scope,
+            f"SELECT e.n, e.id, e.day, e.session, e.own, w.said, {text_of} "
+            f"FROM memory_entries AS e JOIN memory_words AS w ON w.rowid = e.n WHERE {inside}",
+            tuple(values),
         )
-        kept = {
-            int(n): Said(str(entry), session_name(str(day), str(session)), role in ("user", ""), tuple(str(said).split()), str(text))
-            for n, entry, day, session, role, said, text in read.fetchall()
-        }
-        return [kept[n] for n in numbers if n in kept]
+        return [
+            (int(n), Said(str(entry), session_name(str(day), str(session)), bool(own), tuple(str(said).split()), str(text)))
+            for n, entry, day, session, own, said, text in read.fetchall()
+        ]
 
     def bodies(self, numbers: Sequence[int]) -> Mapping[int, str]:
         """What is kept of the entries in rows."""
@@ -80,7 +93,7 @@ class SqliteLog:
     def on_day(self, day: str) -> Sequence[tuple[str, int]]:
         """Session and row of each entry of a day, in order."""
         found = self._cursor.execute(
-            "SELECT json_extract(body, '$.session'), n FROM memory_entries WHERE tenant = ? AND scope = ? AND day = ? ORDER BY at, id",
+            "SELECT session, n FROM memory_entries WHERE tenant = ? AND scope = ? AND day = ? ORDER BY at, id",
             (*self._scope, day),
         )
         return [(str(session), int(n)) for session, n in found.fetchall()]

@@ -45,6 +45,26 @@ def run_text(run: Run) -> str:
     return run.task.text
 
 
+SESSION_CHARACTERS = 2_000
+"""Characters of a session that are embedded: as many as embedders look at. A long one then keeps its vector while it grows."""
+
+
+def is_own(role: str) -> bool:
+    """Whether an entry of a role is of whom the memory is about: a person, or nobody told apart; not an answer."""
+    return role in ("user", "")
+
+
+def session_text(said: Iterable[tuple[bool, str]]) -> str:
+    """What of a session is embedded: what its persons said, or all where nobody is told apart.
+
+    Args:
+        said: of each entry, in order, whether it is of a person (see `is_own`), and its text.
+    """
+    entries = list(said)
+    own = [text for mine, text in entries if mine] or [text for _, text in entries]
+    return "\n".join(own)[:SESSION_CHARACTERS]
+
+
 def text_hash(text: str) -> str:
     """Names a text, so that a vector is known to be of it."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_CHARACTERS]
