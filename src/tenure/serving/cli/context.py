@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import UserError
+from tenure.serving.cli.elsewhere import next_step
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import counted, one_line
 from tenure.serving.cli.request import OK, Request, read_text
@@ -51,6 +52,7 @@ def context(
     with request.reading() as book:
         found = book.context(text, budget=budget, run=run)
         empty = not found.text and not book.playbook.lessons
+        instead = next_step(request, book, "context TASK") if empty else ""
     if request.as_json:
         from tenure.serving.wire import context_json
 
@@ -62,7 +64,7 @@ def context(
     if not found.text and not empty:
         terminal.say(f"Nothing fits this task within the budget. Give it more tokens: {request.command('context TASK --budget 2000')}")
     elif empty:
-        terminal.say(f"There is nothing to show for this task yet. Learn from runs: {request.command('learn PATH')}")
+        terminal.say(f"There is nothing to show for this task yet. {instead}")
     if explain:
         _explain(request, found)
     if bill:

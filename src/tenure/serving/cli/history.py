@@ -10,6 +10,7 @@ import typer
 
 from tenure.errors import UserError
 from tenure.serving.cli import completion, figures
+from tenure.serving.cli.elsewhere import next_step
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, counted, local_time, one_line
 from tenure.serving.cli.request import OK, Request, person
@@ -75,13 +76,14 @@ def log(
     with request.reading() as book, book.store.reading(book.scope) as reading:
         entries = list(reading.ledger(newest_first=True, limit=number or None))
         newest = reading.version()
+        instead = "" if entries else next_step(request, book, "log")
     if request.as_json:
         from tenure.serving.wire import entry_json
 
         terminal.document({"deltas": [entry_json(entry) for entry in entries], "newest": newest, "scope": book.scope})
         return OK
     if not entries:
-        terminal.say(f"Nothing has changed in scope {book.scope} yet. Learn from runs: {request.command('learn PATH')}")
+        terminal.say(f"Nothing has changed in scope {book.scope} yet. {instead}")
         return OK
     rows: list[Sequence[Cell]] = [
         (str(entry.version), local_time(entry.delta.time), entry.delta.cause, one_line(entry.delta.author, 80), _what(entry))

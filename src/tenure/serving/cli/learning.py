@@ -98,14 +98,15 @@ def learn(
     {"task": "book a flight", "outcome": {"success": false}, "steps": [{"kind": "tool_call", "name": "book"},
     {"kind": "tool_result", "name": "book", "error": "no seats"}]}
     """
-    from tenure.project import default_scope
-    from tenure.traces import Projects, ReadReport
-    from tenure.wiring import scoped
-
     given = paths or []
     if not given and not pending:
         raise UserError("Name the files or folders with runs, or use --pending. See: tenure learn --help")
     existing([path for path in given if path != "-"])
+    request.terminal.for_now("Loading ...")
+    from tenure.project import default_scope
+    from tenure.traces import Projects, ReadReport
+    from tenure.wiring import scoped
+
     report, began = ReadReport(), time.perf_counter()
     # A run that names its own scope goes there, and a session to its project's, unless a scope was asked for.
     asked = scoped(default_scope(request.scope)) if request.scope or os.environ.get("TENURE_SCOPE") else ""

@@ -34,6 +34,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ANSI = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
+_for_now: list[TextIO] = []
+"""Streams on whose last line stands something that the next one takes the place of."""
+
 Cell = str | Sequence[Piece]
 """A plain text, or pieces of text each with a style."""
 
@@ -102,6 +105,12 @@ class Terminal:
         """Tell the person something that is not the result."""
         self._write(sys.stderr, f"{visible(text)}\n")
 
+    def for_now(self, text: str) -> None:
+        """Say on a terminal, and nowhere else, what takes a while; what is written next takes its place."""
+        if is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb":
+            self._write(sys.stderr, visible(text))
+            _for_now.append(sys.stderr)
+
     def warn(self, text: str) -> None:
         """Tell the person what did not go as asked."""
         self._write(sys.stderr, f"{self._styled('note:', 'yellow', sys.stderr)} {visible(text)}\n")
@@ -126,6 +135,7 @@ class Terminal:
             return
         from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+        _take_back()
         share = (TaskProgressColumn(),) if total else ()
         columns = (
             SpinnerColumn(),
@@ -182,8 +192,16 @@ class Terminal:
     def _write(self, stream: TextIO | None, text: str) -> None:
         if stream is None:  # closed by whoever started this: nobody wants to hear it
             return
+        _take_back()
         stream.write(text)
         # Both streams often lead to one place: what is said must stand in the order in which it was said.
+        stream.flush()
+
+
+def _take_back() -> None:
+    while _for_now:
+        stream = _for_now.pop()
+        stream.write("\r\x1b[K")
         stream.flush()
 
 

@@ -14,6 +14,7 @@ import typer
 from tenure.errors import UnreadableInput, UserError
 from tenure.serving.cli import completion, figures, holdouts
 from tenure.serving.cli.contrast import contrasted
+from tenure.serving.cli.elsewhere import next_step
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, Terminal, counted, one_line
 from tenure.serving.cli.request import IN_PART, OK, Request, person, read_text
@@ -91,6 +92,7 @@ def show(
             kept = [lesson for lesson in kept if lesson.status in wanted]
         counts, inherited = reading.counts(), Counter(scope for scope, _ in reading.inherited())
         scope = reading.scope
+        instead = next_step(request, book, "show") if not kept and not request.as_json else ""
     if request.as_json:
         from tenure.serving.wire import counts_json, lessons_json
 
@@ -98,7 +100,7 @@ def show(
         terminal.document(said | figures.tables_json(tables))
         return OK
     if kept or not tables:
-        _show_many(request, kept, scope, counts, narrowed=bool(section or wanted), everything=everything)
+        _show_many(request, kept, scope, counts, instead, narrowed=bool(section or wanted), everything=everything)
     figures.show_tables(request, tables)
     for parent, number in inherited.items():
         terminal.say(f"{counted(number, 'lesson')} more from {parent}: tenure show --scope {parent}")
@@ -235,7 +237,9 @@ def _show_one(request: Request, reading: Reading, named: str, at: datetime) -> i
     return OK
 
 
-def _show_many(request: Request, lessons: Sequence[Lesson], scope: str, counts: Any, *, narrowed: bool, everything: bool) -> None:
+def _show_many(
+    request: Request, lessons: Sequence[Lesson], scope: str, counts: Any, instead: str, *, narrowed: bool, everything: bool
+) -> None:
     from tenure.playbook.lessons import short_ids
     from tenure.serving.cli.tables import lesson_table
 
@@ -244,7 +248,7 @@ def _show_many(request: Request, lessons: Sequence[Lesson], scope: str, counts: 
         if narrowed:
             terminal.say(f"No lesson of scope {scope} is like that. See all: {request.command('show --all')}")
         else:
-            terminal.say(f"Scope {scope} has no lessons yet. Learn from runs: {request.command('learn PATH')}")
+            terminal.say(f"Scope {scope} has no lessons yet. {instead}")
     else:
         lesson_table(terminal, lessons, short_ids([lesson.id for lesson in lessons]))
     hidden = [f"{counts[name]:,} {name}" for name in ("held", "retired") if counts.get(name)]

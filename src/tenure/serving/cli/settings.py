@@ -10,6 +10,7 @@ import typer
 
 from tenure.errors import SettingError
 from tenure.serving.cli import completion
+from tenure.serving.cli.elsewhere import next_step, scopes_with_lessons
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, counted, local_time
 from tenure.serving.cli.request import FAILED, OK, Request, database_file
@@ -145,6 +146,8 @@ def status(request: Request) -> int:
         spending, postponed = spending_of(book), reading.postponed(limit=10_000)
         given_up = sum(one.attempts >= book.settings().whole("learn.attempts") for one in postponed)
         standing, problem = standing_of(book)
+        elsewhere = scopes_with_lessons(book) if not counts["live"] else []
+        instead = next_step(request, book, "status") if elsewhere else ""
     where = _where(request)
     if request.as_json:
         from tenure.serving.wire import counts_json, usage_json
@@ -200,6 +203,8 @@ def status(request: Request) -> int:
     if spending.ever.calls:
         facts.append(("spent today", spending_said(spending)))
     request.terminal.facts(facts)
+    if instead:
+        request.terminal.say(instead)
     return OK
 
 

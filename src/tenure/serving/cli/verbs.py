@@ -39,6 +39,9 @@ _WITHOUT: dict[str, Any] = {"as_json": Json, "colour": Colour}
 
 _COMMON = frozenset({*_WITH_STORE, "help", "version", "install_completion", "show_completion"})
 
+_LONGEST_SENTENCE = 200
+"""Characters of a command's first sentence in the help of its group; it is wrapped, and cut only beyond that."""
+
 _SETTINGS = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
 
 
@@ -113,6 +116,13 @@ class VerbGroup(TyperGroup):
         """Write the commands below, then the options."""
         self.format_commands(ctx, formatter)
         write_options(self, ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands below, each with what it does in a whole sentence, however narrow the terminal."""
+        rows = [(name, self.commands[name].get_short_help_str(_LONGEST_SENTENCE)) for name in self.list_commands(ctx)]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples as they are."""
