@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,13 @@ def python_session(folder: Path, environment: dict[str, str]) -> Iterator[Any]:
         questions.close()
         child.wait(timeout=60)
         answers.close()
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder with a short name: where paths are long, tables are laid out otherwise than on the page."""
+    with tempfile.TemporaryDirectory(prefix="page-", ignore_cleanup_errors=True) as name:
+        yield Path(name).resolve()
 
 
 @pytest.fixture
