@@ -265,9 +265,9 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, LedgerSharing, Removal, Re
         return Vectors(self.store, (self.scope, *parents(self.scope)), opened)
 
     def embed(self, *, most: int | None = None, tell: Callable[[int], None] | None = None) -> Embedding | None:
-        """Make the vectors that are missing: of new and edited lessons, of new runs, and of all after a change of the embedder.
+        """Make the vectors that are missing: of new and edited lessons, of new runs, of the memory, and of all after a change.
 
-        Learning does it after each run; changes by hand leave it to the next run, or to this. It goes
+        Learning does it after each run, of the memory a portion; changes by hand leave it to the next run, or to this. It goes
         on where an interrupt ended it.
 
         Args:

@@ -84,7 +84,8 @@ def compact(
 ) -> int:
     """Build the nodes in which entries arrived, and those that ended.
 
-    A model, if one is set, writes the summaries of what is over; summaries that are there are used again.
+    A model, if one is set, writes the summaries of what is over; summaries that are there are used again. Where there is an
+    embedder, a portion of the vectors is made that recall lacks.
     """
     with request.writing() as book:
         done = book.memory.compact(all=all)

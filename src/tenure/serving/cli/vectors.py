@@ -28,8 +28,9 @@ def embed(
 ) -> int:
     """Make the vectors that are missing.
 
-    For lessons and runs that are new or were edited, and for all of them after a change of the embedder. Learning does
-    this after each run. Every batch is kept at once: after an interrupt, the next call goes on where it ended.
+    For lessons and runs that are new or were edited, for sessions and entries of the long-term memory, and for all of them
+    after a change of the embedder. Learning does this after each run, of the memory in portions. Every batch is kept at once:
+    after an interrupt, the next call goes on where it ended.
     """
     terminal = request.terminal
     with request.writing() as book:
