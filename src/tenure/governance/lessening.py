@@ -11,12 +11,19 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from tenure.governance.redaction import redact_operations
 from tenure.playbook.delta import Delta, Operation
 from tenure.playbook.revision import Revision, read_revision
 from tenure.playbook.subject import FORGOTTEN
 
-_TAKEN_OUT = re.compile(r"\[(?:forgotten|redacted[^\[\]]{0,60}|[A-Z_]{2,40})\]")
-"""What stands where something was: a forgotten text, or a secret."""
+_KIND = (
+    "(?:access|anthropic|api|app|artifactory|auth|authorization|aws|azure|bank|account|basic|bot|card|client|cloud|cloudant|code|cookie"
+    "|credentials|discord|email|github|gitlab|google|hmac|huggingface|iam|ibm|id|jwt|key|mailchimp|mailgun|name|npm|number|oauth|one"
+    "|openai|password|phone|phrase|pin|place|private|pypi|recovery|seed|secret|security|sendgrid|session|signed|slack|social|softlayer"
+    "|square|ssh|storage|stripe|telegram|time|token|twilio|url|web|webhook|json)"
+)
+_TAKEN_OUT = re.compile(rf"\[(?:forgotten|redacted:{_KIND}(?:-{_KIND}){{0,4}})\]")
+"""What stands where something was: a forgotten text, or a secret. Fixed words, so that a mark can say nothing."""
 
 _APART = object()
 """That two values have nothing in common."""
@@ -85,15 +92,29 @@ def _text_is_less(now: str, before: str) -> bool:
     if now == before:
         return True
     pieces = _TAKEN_OUT.split(now)
-    if len(pieces) < 2:
+    if len(pieces) < 2 or not before.startswith(pieces[0]):
         return False
-    place = 0
-    for piece in pieces:
-        found = before.find(piece, place)
+    place = len(pieces[0])
+    for piece in pieces[1:-1]:
+        found = before.find(piece, place + 1)  # a mark stands for something
         if found < 0:
             return False
         place = found + len(piece)
-    return True
+    return before.endswith(pieces[-1]) and len(before) - len(pieces[-1]) > place
+
+
+def shortened_texts(now: Delta, before: Delta) -> set[str]:
+    """Texts of operations in which more was taken out than redaction takes out today, and something else is left.
+
+    A tombstone says what is gone and cannot show that it had to go: the rest may mean the opposite.
+    """
+    clean = {text for one in redact_operations(before.operations) for text in _texts(one)}
+    known = clean | {text for one in before.operations for text in _texts(one)}
+    return {text for one in now.operations for text in _texts(one) if text not in known and _TAKEN_OUT.sub("", text).strip()}
+
+
+def _texts(operation: Operation) -> list[str]:
+    return [value for one in fields(operation) if isinstance(value := getattr(operation, one.name), str)]
 
 
 def _revision_is_less(now: str, before: str) -> bool:

@@ -14,26 +14,19 @@ from datetime import datetime
 from functools import reduce
 
 from tenure.errors import UnreadableInput
-from tenure.governance.admission import Decision, admit
 from tenure.governance.ledger import amended_to, seal
 from tenure.governance.ledger_lines import Link, line_of
-from tenure.governance.lessening import common, is_less
+from tenure.governance.lessening import common, is_less, shortened_texts
 from tenure.governance.redaction import redact, redact_operations
 from tenure.learning.arriving import Arriving, Sender, look_at
-from tenure.learning.corroborating import held_lesson
 from tenure.learning.ledger_file import Entry, LedgerFile
+from tenure.learning.shared_admission import hold_what_fails, standing
 from tenure.learning.upkeep import raise_bounds
-from tenure.playbook.apply import added_keys
-from tenure.playbook.delta import Add, Delta, Merge, Operation, Update
+from tenure.playbook.delta import Delta
 from tenure.playbook.delta_json import storable_delta
-from tenure.playbook.lessons import Lesson
 from tenure.playbook.render import Core
-from tenure.playbook.run import UNTRUSTED
 from tenure.ports import IdSource, Reading, Scrubbed, Store, Writing
 from tenure.settings import read_settings
-
-APPROVED = frozenset({"approved", "edited", "corroborated"})
-"""Decisions that bring a held lesson into use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +118,7 @@ def take_in(
 
 def _taken(work: Writing, file: LedgerFile, *, ids: IdSource, at: datetime, trust: bool) -> Shared:
     arriving = look_at(work, file, trust=trust)
-    before = {lesson.id: lesson.text for lesson in work.lessons()}
+    before = standing(work)
     own = work.own_writer()
     settled = _Settled(work, file, arriving)
     anew = settled.standing()
@@ -142,7 +135,7 @@ def _taken(work: Writing, file: LedgerFile, *, ids: IdSource, at: datetime, trus
 
     work.put_links(links(), anew)
     _vouch(work, settled, ids=ids, at=at, name=file.name)
-    held = _hold(work, came, before, ids=ids, at=at, name=file.name)
+    held = hold_what_fails(work, came, before, shortened=settled.shortened, ids=ids, at=at, name=file.name)
     _close(work, came)
     if anew:
         work.drop_cores()
@@ -151,10 +144,10 @@ def _taken(work: Writing, file: LedgerFile, *, ids: IdSource, at: datetime, trus
     now_live = {lesson.id for lesson in work.lessons()}
     return Shared(
         senders=arriving.senders,
-        came=tuple(sorted(now_live - set(before))),
-        went=tuple(sorted(set(before) - now_live)),
+        came=tuple(sorted(now_live - before.live)),
+        went=tuple(sorted(before.live - now_live)),
         held=tuple(held),
-        reasons=tuple(f"lesson '{one}': {why.reason}" for one, why in held.items()),
+        reasons=tuple(f"{'figure' if one.startswith('obs-') else 'lesson'} '{one}': {why.reason}" for one, why in held.items()),
         forgotten=len(anew),
         redacted=settled.redacted,
         revoked=tuple(delta.note for delta in came if delta.cause == "revoke"),
@@ -172,6 +165,7 @@ class _Settled:
         self._here, self._there = work.vouched(), file.vouched(but=arriving.left_out)
         self.amended: dict[str, Link] = {}
         self.redacted = 0
+        self.shortened: set[str] = set()
 
     def standing(self) -> list[Link]:
         """Links that stand here and have to hold less now."""
@@ -180,6 +174,7 @@ class _Settled:
             theirs = self._let_in(digest)
             now = self._least(digest, [ours, *theirs], {self._file.link(entry).sealed: entry for entry in self._file.links[digest]})
             if now.sealed != ours.sealed:
+                self.shortened.update(shortened_texts(now.delta, ours.delta))
                 found.append(now)
         return found
 
@@ -252,63 +247,7 @@ def _vouch(work: Writing, settled: _Settled, *, ids: IdSource, at: datetime, nam
     work.vouch(tombstone, links)
 
 
-# -- what admission says of it -------------------------------------------------------------------------
-
-
-def _hold(
-    work: Writing, came: Sequence[Delta], before: Mapping[str, str], *, ids: IdSource, at: datetime, name: str
-) -> dict[str, Decision]:
-    """Have lessons wait whose words admission does not let pass here; why, by lesson."""
-    approved = {one.change for delta in came for one in delta.decisions if one.state in APPROVED}
-    waiting: dict[str, tuple[Lesson, Decision]] = {}
-    for delta in came:
-        made = added_keys(delta)
-        for place, operation in enumerate(delta.operations):
-            named = _says(operation, made.get(place, ""))
-            lesson = work.lesson(named) if named else None
-            if lesson is None or not lesson.live or before.get(lesson.id) == lesson.text:
-                continue
-            decision = _judged(delta, operation)
-            excused = decision.action == "hold" and (lesson.id in approved or named in approved)
-            if decision.action != "pass" and not excused:
-                waiting.setdefault(lesson.id, (lesson, decision))
-    if not waiting:
-        return {}
-    rules = sorted({why.rule for _, why in waiting.values()})
-    work.admit(
-        Delta(
-            ids.next(work.newest_delta_id()),
-            [Update(one, status="held") for one in sorted(waiting)],
-            scope=work.scope,
-            author="import",
-            cause="import",
-            at=at,
-            note=f"held what came with {name} and admission does not let pass: {', '.join(rules)}",
-        )
-    )
-    for lesson, why in waiting.values():
-        work.hold(replace(held_lesson(lesson), reason=why.reason, rule=why.rule, at=at.isoformat()))
-    return {one: waiting[one][1] for one in sorted(waiting)}
-
-
-def _says(operation: Operation, made: str) -> str:
-    """The lesson whose words an operation brings; empty if it brings none."""
-    if isinstance(operation, Add):
-        return "" if operation.status == "held" else made
-    if isinstance(operation, Update):
-        return operation.id if operation.text is not None or operation.applies_when is not None else ""
-    return operation.into if isinstance(operation, Merge) and operation.text is not None else ""
-
-
-def _judged(delta: Delta, operation: Operation) -> Decision:
-    """What admission says of an operation that was admitted elsewhere.
-
-    Nobody here saw the text: what would be refused from a stranger waits, whoever wrote it. What was learned from
-    a run of an untrusted origin waits unless a person there approved it.
-    """
-    learned = delta.cause == "run"
-    tainted = isinstance(operation, Add) and operation.origin.endswith(UNTRUSTED)
-    return admit(operation, basis="untrusted" if learned and tainted else "person")
+# -- what follows from it -------------------------------------------------------------------------------
 
 
 def _close(work: Writing, came: Sequence[Delta]) -> None:
