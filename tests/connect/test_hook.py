@@ -343,3 +343,26 @@ def test_a_full_disk_takes_no_answer_away(taught: Machine) -> None:
         assert (b"stg accepted" in done.stdout) == shown
     assert not [path for path in taught.spool.glob("*") if path.stat().st_size]
     assert not list(taught.spool.glob(".*"))
+
+
+def test_a_person_who_asks_is_told_how_a_hook_is_called(machine: Machine) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tenure.connect.hook", "--help"], env=machine.environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: tenure-hook HOST EVENT")
+    assert "claude-code" in done.stdout
+    assert "session-end" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "raw", "said"),
+    [
+        (("claude-code", "session-start"), b"not json", "no JSON object"),
+        (("claude-code", "session-strt"), b"{}", "'claude-code session-strt' is no host and event"),
+        (("claude-code", "prompt"), b'{"prompt": "x"}', "names no session"),
+    ],
+)
+def test_a_call_that_cannot_be_read_leaves_a_line_in_the_log(words: tuple[str, str], raw: bytes, said: str, taught: Machine) -> None:
+    assert taught.hook(*words, raw) is None
+    assert said in (taught.spool / "log").read_text()

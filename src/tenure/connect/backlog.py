@@ -124,7 +124,9 @@ def _learn(database: Path, held: Mapping[str, Any], notes: Sequence[Mapping[str,
 
         summary = book.learn_many(each())
         lost = f", {_counted(report.count, 'place')} could not be read: {report.unreadable[0]}" if report.count else ""
-        learned = f"{_counted(summary.runs, 'run')}, {_counted(summary.added, 'lesson')} added, {summary.merged} merged, {summary.held} held"
+        learned = (
+            f"{_counted(summary.runs, 'run')}, {_counted(summary.added, 'lesson')} added, {summary.merged} merged, {summary.held} held"
+        )
         return f"{learned}, {_counted(remembered, 'entry', 'entries')} in memory{lost}"
 
 
