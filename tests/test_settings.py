@@ -49,8 +49,8 @@ def test_a_repository_has_a_database_of_its_own_wherever_in_it_one_stands(home: 
 
 def test_a_linked_worktree_shares_the_database_of_the_main_one(home: Path) -> None:
     root, other = made(home / "repo"), made(home / "elsewhere")
-    (root / ".git" / "worktrees" / "other" / "gitdir").write_text(f"{other / '.git'}\n")
     made(root / ".git" / "worktrees" / "other").joinpath("commondir").write_text("../..\n")
+    (root / ".git" / "worktrees" / "other" / "gitdir").write_text(f"{other / '.git'}\n")
     (other / ".git").write_text(f"gitdir: {root / '.git' / 'worktrees' / 'other'}\n")
     assert place(other) == place(root) == ("project", str(root / ".tenure" / "tenure.db"))
     assert default_scope(folder=other, environment={}) == default_scope(folder=root, environment={})
