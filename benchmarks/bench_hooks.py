@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 from tenure import Add, Tenure
 from tenure.connect.backlog import write_cleared
@@ -28,7 +29,7 @@ EVENTS = ("session-start", "prompt", "tool-failure")
 def measure(*, full: bool) -> dict[str, float]:
     """Milliseconds by event."""
     lessons, times = (1_000, 31) if full else (50, 3)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, XDG_DATA_HOME=folder):
         project = Path(folder) / "project"
         (project / ".git").mkdir(parents=True)
         database = project / ".tenure" / "tenure.db"

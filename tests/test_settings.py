@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,7 @@ def test_a_repository_has_a_database_of_its_own_wherever_in_it_one_stands(home: 
 def test_a_linked_worktree_shares_the_database_of_the_main_one(home: Path) -> None:
     root, other = made(home / "repo"), made(home / "elsewhere")
     made(root / ".git" / "worktrees" / "other").joinpath("commondir").write_text("../..\n")
+    (root / ".git" / "worktrees" / "other" / "gitdir").write_text(f"{other / '.git'}\n")
     (other / ".git").write_text(f"gitdir: {root / '.git' / 'worktrees' / 'other'}\n")
     assert place(other) == place(root) == ("project", str(root / ".tenure" / "tenure.db"))
     assert default_scope(folder=other, environment={}) == default_scope(folder=root, environment={})
@@ -143,3 +145,30 @@ def test_what_cannot_be_told_of_a_repository_falls_back_to_its_place(home: Path,
 def test_a_repository_of_settings_in_the_home_folder_is_no_project(home: Path) -> None:
     made(home / ".git")
     assert default_scope(folder=made(home / "notes"), environment={}) == "local/default"
+
+
+def test_a_git_file_leads_to_another_project_only_where_that_one_names_it(tmp_path: Path) -> None:
+    main, unpacked, worktree = tmp_path / "main", tmp_path / "unpacked", tmp_path / "worktree"
+    kept = main / ".git" / "worktrees" / "w"
+    for folder in (kept, unpacked, worktree):
+        folder.mkdir(parents=True)
+    (kept / "commondir").write_text("../..\n")
+    (kept / "gitdir").write_text(f"{worktree / '.git'}\n")
+    (worktree / ".git").write_text(f"gitdir: {kept}\n")
+    assert find_database(folder=worktree, environment={}).url == f"sqlite:///{main}/.tenure/tenure.db"
+    assert default_scope(folder=worktree, environment={}) == default_scope(folder=main, environment={})
+    for pointer in (f"gitdir: {main / '.git'}", f"gitdir: {kept}", "gitdir: a\0b", "nothing", ""):
+        (unpacked / ".git").write_text(pointer)
+        assert find_database(folder=unpacked, environment={}).url == f"sqlite:///{unpacked}/.tenure/tenure.db"
+        assert default_scope(folder=unpacked, environment={}) != default_scope(folder=main, environment={})
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere platformdirs itself is asked")
+@pytest.mark.parametrize("given", ["", " ", "/somewhere/data"])
+def test_the_users_folder_is_where_platformdirs_has_it(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import platformdirs
+
+    from tenure.project import user_data_folder
+
+    monkeypatch.setenv("XDG_DATA_HOME", given)
+    assert user_data_folder() == Path(platformdirs.user_data_dir("tenure", appauthor=False))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tenure.errors import UserError
+from tenure.errors import SettingError, UserError
+from tenure.known import belongs_to_a_project, remember
 from tenure.ports import Clock, Embedder, LanguageModel, Store, TokenCounter, Usage
 from tenure.settings import Settings, read_settings
 from tenure.system import SystemClock
@@ -29,9 +31,22 @@ def open_store(url: str, clock: Clock | None = None) -> Store:
     if url.startswith("sqlite:"):
         from tenure.stores.sqlite import open_sqlite
 
-        _keep_out_of_git(Path(url.removeprefix("sqlite:///")))
-        return open_sqlite(url, now=(clock or SystemClock()).now)
+        path = Path(url.removeprefix("sqlite:///"))
+        new = belongs_to_a_project(path) and not path.exists()
+        _keep_out_of_git(path)
+        store = open_sqlite(url, now=(clock or SystemClock()).now)
+        if new:
+            _record_as_made_here(path)
+        return store
     raise UserError(f"'{url}' is not a database address this Tenure knows. Use sqlite:///book.db, a file's path, or memory://")
+
+
+def _record_as_made_here(database: Path) -> None:
+    """Let hooks use what was made here. Where that cannot be recorded, `tenure doctor` says that they do not."""
+    from tenure.stores.quick import Unreadable, made_at
+
+    with suppress(OSError, SettingError, Unreadable):
+        remember(database, made_at(str(database)))
 
 
 def _keep_out_of_git(database: Path) -> None:

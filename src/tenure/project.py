@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -68,12 +69,17 @@ def user_data_folder() -> Path:
     Raises:
         SettingError: the home folder is not known.
     """
-    import platformdirs  # here, because only the last choice needs it
+    if sys.platform.startswith("linux") and "ANDROID_DATA" not in os.environ:
+        # As platformdirs has it, which takes longer to load than a hook has to spare.
+        given = os.environ.get("XDG_DATA_HOME", "").strip()
+        folder = Path(given or os.path.expanduser("~/.local/share")) / "tenure"
+    else:
+        import platformdirs
 
-    try:
-        folder = Path(platformdirs.user_data_dir("tenure", appauthor=False))
-    except RuntimeError:
-        folder = Path("~")
+        try:
+            folder = Path(platformdirs.user_data_dir("tenure", appauthor=False))
+        except RuntimeError:
+            folder = Path("~")
     if not folder.is_absolute():  # `~` as it stands: a folder of that name would be made here
         raise SettingError("The home folder is not known. Set HOME or XDG_DATA_HOME, or name a database: --db or TENURE_DB.")
     return folder
@@ -156,13 +162,31 @@ def _project_name(root: Path) -> str:
 def _common_git(root: Path) -> Path:
     """The folder in which Git keeps a repository; worktrees have one together."""
     git = root / ".git"
-    if git.is_file():  # a worktree or a submodule: the file names the real folder
+    if not git.is_file():
+        return git
+    # A worktree or a submodule: the file names the real folder. Any archive can hold such a file, so that folder has to name
+    # this one too; else the pointer would lead into the database of another project.
+    try:
         pointed = git.read_text(encoding="utf-8", errors="replace").partition("gitdir:")[2].strip()
-        git = (root / pointed).resolve()
-        common = git / "commondir"
-        if common.is_file():
-            git = (git / common.read_text(encoding="utf-8").strip()).resolve()
-    return git
+        real = (root / pointed).resolve()
+        if not pointed or not _points_back(real, root):
+            return git
+        common = real / "commondir"
+        return (real / common.read_text(encoding="utf-8").strip()).resolve() if common.is_file() else real
+    except (OSError, ValueError):  # no path (it holds a NUL), or nothing that can be read
+        return git
+
+
+def _points_back(git: Path, root: Path) -> bool:
+    """Whether Git's folder belongs to a work tree: `gitdir` of a worktree, or `core.worktree` of a submodule, names it."""
+    back = git / "gitdir"
+    if back.is_file():
+        return (git / back.read_text(encoding="utf-8", errors="surrogateescape").strip()).resolve() == (root / ".git").resolve()
+    for line in (git / "config").read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+        name, _, value = line.partition("=")
+        if name.strip().lower() == "worktree":
+            return (git / value.strip().strip('"')).resolve() == root.resolve()
+    return False
 
 
 def _origin_address(git: Path) -> str:

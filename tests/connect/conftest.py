@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -33,7 +34,8 @@ class Machine:
     @property
     def spool(self) -> Path:
         """What hooks leave."""
-        return self.project / ".tenure" / "tenure.db-hooks"
+        place = os.path.realpath(self.database)
+        return self.home / "data" / "tenure" / "hooks" / hashlib.sha256(place.encode()).hexdigest()[:24]
 
     def tenure(self, *words: str, code: int = 0, folder: Path | None = None) -> str:
         """Run a command; its stdout and stderr."""
@@ -127,6 +129,12 @@ def _is_free(lock: Path) -> bool:
         except OSError:
             return False
     return True
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs in the test's own process keeps its data where the machine does."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home" / "data"))
 
 
 @pytest.fixture

@@ -97,6 +97,7 @@ def test_a_database_that_is_locked_broken_or_foreign_is_no_reason_to_fail(taught
 
 
 def test_what_cannot_be_written_is_still_answered(taught: Machine) -> None:
+    taught.spool.parent.mkdir(parents=True)
     taught.spool.write_text("a file where the folder goes")
     said = taught.hook("claude-code", "prompt", taught.event("s", prompt="deploy the billing service"))
     assert "stg accepted" in context_of(said)
@@ -318,10 +319,10 @@ def test_a_database_of_a_newer_version_is_no_reason_to_fail(taught: Machine) -> 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the account's home is found otherwise")
-def test_without_a_home_folder_a_project_is_still_served(taught: Machine) -> None:
+def test_without_a_home_folder_nothing_is_known_and_nothing_fails(taught: Machine) -> None:
     taught.environment.pop("HOME")
     taught.environment.pop("XDG_DATA_HOME")
-    assert "stg accepted" in context_of(taught.hook("claude-code", "session-start", taught.event("s", source="startup")))
+    assert taught.hook("claude-code", "session-start", taught.event("s", source="startup")) is None
 
 
 @pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="needs a limit on the size of files")
@@ -342,3 +343,26 @@ def test_a_full_disk_takes_no_answer_away(taught: Machine) -> None:
         assert (b"stg accepted" in done.stdout) == shown
     assert not [path for path in taught.spool.glob("*") if path.stat().st_size]
     assert not list(taught.spool.glob(".*"))
+
+
+def test_a_person_who_asks_is_told_how_a_hook_is_called(machine: Machine) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tenure.connect.hook", "--help"], env=machine.environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: tenure-hook HOST EVENT")
+    assert "claude-code" in done.stdout
+    assert "session-end" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "raw", "said"),
+    [
+        (("claude-code", "session-start"), b"not json", "no JSON object"),
+        (("claude-code", "session-strt"), b"{}", "'claude-code session-strt' is no host and event"),
+        (("claude-code", "prompt"), b'{"prompt": "x"}', "names no session"),
+    ],
+)
+def test_a_call_that_cannot_be_read_leaves_a_line_in_the_log(words: tuple[str, str], raw: bytes, said: str, taught: Machine) -> None:
+    assert taught.hook(*words, raw) is None
+    assert said in (taught.spool / "log").read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -363,3 +364,29 @@ def test_a_home_that_is_not_known_is_said_and_no_folder_of_that_name_is_made(tmp
     with pytest.raises(SettingError, match="Set HOME or XDG_DATA_HOME"):
         find_database(folder=tmp_path, environment={})
     assert contents(tmp_path) == {}
+
+
+def test_a_host_that_was_never_connected_is_not_said_to_be_disconnected(machine: Machine) -> None:
+    for words in ((), ("--dry-run",)):
+        said = machine.tenure("disconnect", "claude-code", *words)
+        assert "was not connected" in said
+        assert "is disconnected" not in said
+
+
+@pytest.mark.parametrize(
+    ("host", "files"),
+    [
+        ("claude-code", (".claude/settings.local.json", ".mcp.json")),
+        ("codex", (".codex/hooks.json", ".codex/config.toml")),
+    ],
+)
+def test_every_file_with_a_path_of_this_machine_that_git_would_add_is_named(host: str, files: tuple[str, str], machine: Machine) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=machine.project, env=machine.environment, check=True)
+    said = " ".join(machine.tenure("connect", host).split())
+    assert f"{files[0]} and {files[1]} hold paths of this machine" in said
+    (machine.project / ".gitignore").write_text(f"{files[0]}\n")
+    said = " ".join(machine.tenure("connect", host).split())
+    assert f"{files[1]} holds paths of this machine" in said
+    assert f"{files[0]} and" not in said
+    (machine.project / ".gitignore").write_text("\n".join(files))
+    assert "of this machine" not in machine.tenure("connect", host)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +30,9 @@ pieces = st.lists(
         (f"a{CLOSE}b", f"a{CLOSE}b"),
         (f"{OPEN}ual help", f"{OPEN}ual help"),
         ("nothing of ours", "nothing of ours"),
+        (f"a{BLOCK.upper()}b", "ab"),
+        ("a<Tenure-Context>x</tenure-contexT >b", "ab"),
+        ("a<!-- TENURE:BEGIN -->x<!-- Tenure:End -->b", "ab"),
     ],
 )
 def test_a_block_is_removed_and_the_rest_stays(text: str, kept: str) -> None:
@@ -45,6 +50,20 @@ def test_removal_leaves_no_block_and_does_nothing_twice(text: str) -> None:
     assert without_injected(once) == once
     assert OPEN + ">" not in once
     assert OPEN + " " not in once
+
+
+def test_time_grows_with_the_length_of_a_text_made_to_take_long() -> None:
+    def seconds(n: int) -> float:
+        text = "<tenure-con" * n + "<tenure-context ></tenure-context>" + "text ></tenure-context>" * n
+        began = time.process_time()
+        left = without_injected(text)
+        took = time.process_time() - began
+        assert OPEN + " " not in left
+        assert without_injected(left) == left
+        return took
+
+    # Ten times the length takes ten times as long, not a hundred times; the floor keeps a coarse clock out of it.
+    assert seconds(20_000) < 30 * max(seconds(2_000), 0.005)
 
 
 @pytest.mark.parametrize(

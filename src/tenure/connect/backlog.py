@@ -18,9 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tenure.connect.hook import OFF, WITHOUT_LOG
+from tenure.connect.hook import OFF, WITHOUT_LOG, may_use
 from tenure.connect.locking import alone
-from tenure.connect.spool import KEPT_DAYS, MOST_ATTEMPTS, QUIET_S, Spool, read_lines
+from tenure.connect.spool import KEPT_DAYS, MOST_ATTEMPTS, QUIET_S, Spool, append, read_lines
 from tenure.errors import TenureError
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def work_off(database: Path, *, longest_s: float = LONGEST_S) -> int:
         longest_s: seconds after which no further session is begun.
     """
     spool, began, done = Spool(database), time.monotonic(), 0
+    if not may_use(database):
+        return 0
     while _due(spool) and time.monotonic() - began < longest_s:
         with alone(spool.folder / "lock") as first:
             if not first:
@@ -77,18 +79,18 @@ def work_off(database: Path, *, longest_s: float = LONGEST_S) -> int:
 
 
 def _due(spool: Spool) -> list[tuple[Path, dict[str, Any]]]:
-    return [(path, held) for path, held in spool.sessions() if float(held.get("due", 0)) <= time.time()]
+    return [(path, held) for path, held in spool.sessions() if held["due"] <= time.time()]
 
 
 def _learn_session(spool: Spool, path: Path, held: Mapping[str, Any]) -> bool:
     """Learn from one session, or put it off; whether it was learned."""
-    notes = _take_notes(path)
     try:
+        notes = _take_notes(path)
         said = _learn(spool.database, held, notes)
     except Exception as exc:  # noqa: BLE001  # one session that cannot be learned from must not stop the others, and nobody else is there to be told
         _put_off(spool, path, held, exc)
         return False
-    _log(spool, f"{held.get('host')} session {held.get('session')}: {said}")
+    _log(spool, f"{_named(held)}: {said}")
     if held.get("flush"):
         # Only its memory was written; it goes on, and is learned once it is quiet. A hook may have said more of it meanwhile.
         if _read(path) == held:
@@ -112,7 +114,7 @@ def _learn(database: Path, held: Mapping[str, Any], notes: Sequence[Mapping[str,
         report, remembered = ReadReport(), 0
         if held.get("flush"):
             remembered = sum(flush(book, run) for run in _runs(held, notes, book.scope, report))
-            return f"{remembered} entries written to memory before the host compacts"
+            return f"{_counted(remembered, 'entry', 'entries')} written to memory before the host compacts"
 
         def each() -> Iterator[Run]:
             nonlocal remembered
@@ -121,9 +123,11 @@ def _learn(database: Path, held: Mapping[str, Any], notes: Sequence[Mapping[str,
                 remembered += flush(book, run)
 
         summary = book.learn_many(each())
-        lost = f", {report.count} places could not be read: {report.unreadable[0]}" if report.count else ""
-        learned = f"{summary.runs} runs, {summary.added} lessons added, {summary.merged} merged, {summary.held} held"
-        return f"{learned}, {remembered} entries in memory{lost}"
+        lost = f", {_counted(report.count, 'place')} could not be read: {report.unreadable[0]}" if report.count else ""
+        learned = (
+            f"{_counted(summary.runs, 'run')}, {_counted(summary.added, 'lesson')} added, {summary.merged} merged, {summary.held} held"
+        )
+        return f"{learned}, {_counted(remembered, 'entry', 'entries')} in memory{lost}"
 
 
 def flush(book: Tenure, run: Run) -> int:
@@ -247,12 +251,19 @@ def _take_notes(path: Path) -> list[dict[str, Any]]:
     if not new.exists() and fresh.exists():
         os.replace(fresh, new)
     if new.exists():
-        with taken.open("ab") as stream:
-            stream.write(new.read_bytes())
-            stream.flush()
-            os.fsync(stream.fileno())
+        if new.is_symlink():
+            raise OSError(f"{new.name} is a link; a hook makes none")
+        append(taken, new.read_bytes(), sure=True)
         new.unlink()
     return read_lines(taken)
+
+
+def _counted(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def _named(held: Mapping[str, Any]) -> str:
+    return " ".join(f"{held.get('host')} session {held.get('session')}".split())
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -266,7 +277,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _put_off(spool: Spool, path: Path, held: Mapping[str, Any], exc: Exception) -> None:
     tries = int(held.get("attempts", 0)) + 1
     why = str(exc) if isinstance(exc, TenureError) else "".join(traceback.format_exception(exc))
-    _log(spool, f"{held.get('host')} session {held.get('session')}: attempt {tries} failed: {why}")
+    _log(spool, f"{_named(held)}: attempt {tries} failed: {why}")
     if tries >= MOST_ATTEMPTS:
         os.replace(path, path.with_suffix(".failed"))
         return
@@ -276,7 +287,8 @@ def _put_off(spool: Spool, path: Path, held: Mapping[str, Any], exc: Exception) 
 
 def _replace(path: Path, held: Mapping[str, Any]) -> None:
     new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(json.dumps(held), encoding="utf-8")
+    new.unlink(missing_ok=True)
+    append(new, json.dumps(held).encode())
     os.replace(new, path)
 
 
@@ -289,12 +301,10 @@ def _remove_old(spool: Spool) -> None:
 
 
 def _log(spool: Spool, said: str) -> None:
-    """Add a line to the log, which says what was learned lately and why something was not; it begins anew when it is long."""
+    """Add an entry to the log, without secrets."""
     from tenure.governance.redaction import redact
 
-    log = spool.folder / "log"
-    with log.open("w" if log.exists() and log.stat().st_size > 1 << 18 else "a", encoding="utf-8", errors="replace") as stream:
-        stream.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {redact(said).text}\n")
+    spool.log(redact(said).text)
 
 
 # -- what hooks show -------------------------------------------------------------------------------------

@@ -26,7 +26,8 @@ EVENTS = (
 def wanted(root: Path, programs: Programs, *, user: bool, environment: Mapping[str, str]) -> Wanted:
     """What Claude Code's files should hold.
 
-    A project's hooks go to `settings.local.json`, which Claude Code keeps out of Git: they hold a path of this machine.
+    A project's hooks go to `settings.local.json`, the person's own settings: they hold a path of this machine. Git adds that file
+    unless something has it ignored; Claude Code sees to that only for a file which it makes itself.
 
     Args:
         root: the project's folder, or the home folder.
@@ -58,13 +59,6 @@ def wanted(root: Path, programs: Programs, *, user: bool, environment: Mapping[s
         ),
         next_steps=(
             "Start a new session: hooks are read when one starts.",
-            *(
-                ()
-                if user
-                else (
-                    "Claude Code asks once whether the project's MCP server may run; say yes.",
-                    ".mcp.json names a path of this machine: leave it out of Git, or connect with --user instead.",
-                )
-            ),
+            *(() if user else ("Claude Code asks once whether the project's MCP server may run; say yes.",)),
         ),
     )

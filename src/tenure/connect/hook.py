@@ -101,17 +101,32 @@ def answer_to(words: Sequence[str], stdin: Any) -> str:
         words: host and event.
         stdin: what the host wrote, as bytes; none if it is closed.
     """
-    if len(words) < 2 or os.environ.get(OFF, "").lower() == "off" or words[0] not in CONTEXT_CHARACTERS:
+    if os.environ.get(OFF, "").lower() == "off":
+        return ""
+    if set(words) & {"-h", "--help"} or (not words and stdin is not None and stdin.isatty()):
+        return USAGE
+    if len(words) < 2 or words[0] not in CONTEXT_CHARACTERS or words[1] not in _HANDLERS:
+        _note_unread(f"'{' '.join(words)[:80]}' is no host and event; tenure-hook --help lists them")
         return ""
     raw = stdin.read(MOST_INPUT + 1) if stdin is not None and not stdin.isatty() else b""
-    told = json.loads(raw.decode("utf-8-sig", "replace")) if 0 < len(raw.strip()) <= MOST_INPUT else None
+    try:
+        told = json.loads(raw.decode("utf-8-sig", "replace")) if 0 < len(raw.strip()) <= MOST_INPUT else None
+    except (ValueError, RecursionError):
+        told = None
     if not isinstance(told, dict):
+        _note_unread(f"{words[0]} {words[1]}: no JSON object on stdin, but {len(raw)} bytes of something else")
         return ""
     event = Event(words[0], words[1], told)
-    handle = _HANDLERS.get(event.kind)
-    if handle is None or not event.session:
+    if not event.session:
+        _note_unread(f"{words[0]} {words[1]}: the event names no session")
         return ""
-    return handle(event, _Place(event))
+    return _HANDLERS[event.kind](event, _Place(event))
+
+
+def _note_unread(why: str) -> None:
+    """Leave a line in the log of the project around the working directory: nobody is told of it otherwise."""
+    place = _Place(Event("", "", {}))
+    _try(place.spool, lambda one: one.log(f"A call of tenure-hook could not be read: {_clean(why)}"))
 
 
 class _Place:
@@ -129,15 +144,22 @@ class _Place:
         self.database: Path | None = Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite:///") else None
         self.book: QuickBook | None = None
         self.settings: dict[str, str] = {}
-        if self.database is not None:
-            from tenure.stores.quick import QuickBook, Unreadable
+        if self.database is None:
+            return
+        from tenure.known import is_known
+        from tenure.stores.quick import QuickBook, Unreadable
 
-            try:
-                self.book = QuickBook(str(self.database), self.scope)
-                self.settings = self.book.settings()
-            except Unreadable as exc:
-                self.book = None
-                _tell(exc)
+        made = None
+        try:
+            self.book = QuickBook(str(self.database), self.scope)
+            self.settings, made = self.book.settings(), self.book.made()
+        except Unreadable as exc:
+            self.book = None
+            _tell(exc)
+        if not is_known(self.database, made):
+            # It came with the project, and may be anybody's: `tenure doctor` says how to have it used.
+            self.database = self.book = None
+            self.settings = {}
 
     def on(self, name: str) -> bool:
         return self.settings.get(name, "on") == "on"
@@ -152,8 +174,27 @@ class _Place:
         if self.database is None or not (self.on("hooks.learn") and self.on("learn.enabled")):
             return None
         from tenure.connect.spool import Spool
+        from tenure.errors import SettingError
 
-        return Spool(self.database)
+        try:
+            return Spool(self.database)
+        except SettingError as exc:  # no home folder is known, so there is no place to leave anything
+            _tell(exc)
+            return None
+
+
+def may_use(database: Path) -> bool:
+    """Whether the process that learns may use a database (see `tenure.known`): it may be another by now."""
+    from tenure.known import belongs_to_a_project, is_known
+    from tenure.stores.quick import Unreadable, made_at
+
+    made = None
+    if belongs_to_a_project(database):
+        try:
+            made = made_at(str(database))
+        except Unreadable as exc:  # not there yet, or broken: then the record of its place decides, and learning says what is wrong
+            _tell(exc)
+    return is_known(database, made)
 
 
 # -- events ------------------------------------------------------------------------------------------
@@ -223,6 +264,17 @@ _HANDLERS: Mapping[str, Callable[[Event, _Place], str]] = {
 }
 
 
+USAGE = f"""Usage: tenure-hook HOST EVENT
+
+A coding agent runs this, with the event as JSON on stdin; `tenure connect HOST` sets it up. It prints what the host puts before
+the agent, or nothing, and ends with 0 whatever happens. Set TENURE_DEBUG=1 to be told on stderr what went wrong.
+
+HOST   {", ".join(CONTEXT_CHARACTERS)}
+EVENT  {", ".join(_HANDLERS)}
+"""
+"""For a person who asks, or who calls it by hand without words."""
+
+
 # -- what is shown -------------------------------------------------------------------------------------
 
 
@@ -275,15 +327,17 @@ def _redacted(place: _Place, blocks: Sequence[str]) -> list[str]:
     """Blocks without secrets. Those that the present rules found nothing in before are known by digest, and cost nothing."""
     import hashlib
 
+    from tenure.connect.spool import folder_of
+    from tenure.errors import SettingError
     from tenure.version import VERSION
 
     cleared: set[str] = set()
     if place.database is not None:
         try:
-            with open(place.database.with_name(f"{place.database.name}-hooks") / "cleared", encoding="ascii") as stream:
+            with open(folder_of(place.database) / "cleared", encoding="ascii") as stream:
                 first, *rest = stream.read().split("\n")
             cleared = set(rest) if first == VERSION else set()
-        except (OSError, ValueError):
+        except (OSError, ValueError, SettingError):
             cleared = set()  # nothing was cleared yet, or the file is none of ours
     found: list[str] = []
     fresh: list[str] = []
@@ -374,7 +428,7 @@ def _try(spool: Spool | None, write: Callable[[Spool], None]) -> None:
 
 def _start_learning(place: _Place, spool: Spool | None) -> None:
     """Have one process work off what waits and is due. It outlives this one, and ends by itself."""
-    if spool is None or place.database is None or not any(held.get("due", 0) <= time.time() for _, held in spool.sessions()):
+    if spool is None or place.database is None or not any(held["due"] <= time.time() for _, held in spool.sessions()):
         return
     # -P: the working directory is a project, and what lies in it is nothing to import.
     command = [sys.executable, "-P", "-m", "tenure.connect.backlog", str(place.database)]

@@ -19,7 +19,8 @@ def alone(path: Path, *, wait: bool = False) -> Iterator[bool]:
     Raises:
         OSError: the file cannot be made.
     """
-    with path.open("a+b") as stream:
+    # A link is refused: the file it leads to would be made or held.
+    with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600), "a+b") as stream:
         try:
             if os.name == "nt":
                 import msvcrt

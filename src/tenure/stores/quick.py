@@ -80,6 +80,10 @@ class QuickBook:
         """Release the file."""
         self._connection.close()
 
+    def made(self) -> str:
+        """The moment at which the database says it was made; it stays when a copy goes on under a new id."""
+        return "".join(str(made) for (made,) in self._fetch("SELECT created FROM installation"))
+
     def settings(self) -> dict[str, str]:
         """The scope's own settings by name."""
         return dict(self._fetch("SELECT name, value FROM settings WHERE tenant = ? AND scope = ?", (self.tenant, self.scope)))
@@ -184,6 +188,19 @@ class QuickBook:
 
     def _ask(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
         return self._connection.execute(statement, tuple(values)).fetchall()
+
+
+def made_at(path: str) -> str:
+    """When a database says it was made (see `QuickBook.made`).
+
+    Raises:
+        Unreadable: see there.
+    """
+    book = QuickBook(path, "")
+    try:
+        return book.made()
+    finally:
+        book.close()
 
 
 def _opened(url: str, path: str) -> sqlite3.Connection:

@@ -11,7 +11,7 @@ import re
 
 from tenure.playbook.blocks import CLOSE as CLOSE
 from tenure.playbook.blocks import OPEN as OPEN
-from tenure.playbook.managed_block import BEGIN, END
+from tenure.playbook.managed_block import END
 
 AGENT_TOOLS = (
     "context", "report_outcome", "propose_lesson", "review_list", "submit_reflection", "submit_revision", "checkpoint", "recall",
@@ -21,7 +21,7 @@ AGENT_TOOLS = (
 # Hosts put the name of the server before that of the tool: `mcp__tenure__context`, `tenure_context`, `tenure.context`.
 _OWN_TOOL = re.compile(rf"(?:.*[_.:/-])?tenure[_.:/-]+(?:{'|'.join(AGENT_TOOLS)})", re.IGNORECASE)
 
-_TAG = re.compile(r"<tenure-context(?=[\s>/])|</tenure-context\s*>|<!-- tenure:begin\b|<!-- tenure:end -->")
+_TAG = re.compile(r"<tenure-context(?=[\s>/])|</tenure-context\s*>|<!-- tenure:begin\b|<!-- tenure:end -->", re.IGNORECASE)
 
 
 def is_own_tool(name: str) -> bool:
@@ -29,25 +29,36 @@ def is_own_tool(name: str) -> bool:
     return _OWN_TOOL.fullmatch(name[:200]) is not None
 
 
+MOST_ROUNDS = 8
+"""How often a text is gone through. Removing a block can join two halves of a tag; nobody does that by chance, let alone so often."""
+
+
 def without_injected(text: str) -> str:
     """The text without the blocks that Tenure put into it; all else stays as it is.
 
     A block that is never closed (a host cut the text) is removed up to the end: losing a little
-    of a log is better than learning from an echo.
+    of a log is better than learning from an echo. For the same reason, a text in which removing
+    blocks makes new ones more than `MOST_ROUNDS` times is kept up to the first of them.
+    Time grows with the text's length, whatever is in it.
     """
-    while OPEN in text or BEGIN in text:  # again, because removing a block can join two halves of a tag
+    for _ in range(MOST_ROUNDS):
         shorter = _without_blocks(text)
         if shorter == text:
-            break
+            return text
         text = shorter
-    return text
+    opened = next((tag for tag in _TAG.finditer(text) if _opens(tag)), None)
+    return text if opened is None else text[: opened.start()]
+
+
+def _opens(tag: re.Match[str]) -> bool:
+    return not tag.group().startswith("</") and tag.group().lower() != END
 
 
 def _without_blocks(text: str) -> str:
     kept: list[str] = []
     depth, since = 0, 0
     for tag in _TAG.finditer(text):
-        if tag.group().startswith("</") or tag.group() == END:
+        if not _opens(tag):
             if depth == 0:
                 continue  # a closing tag alone is somebody's text
             depth -= 1

@@ -126,6 +126,7 @@ def _search_check() -> Check:
 
 def _database_checks(request: Request, facts: dict[str, Any]) -> Iterator[Check]:
     from tenure.project import find_database
+    from tenure.serving.cli.connect import UNKNOWN, unknown_database
 
     try:
         place = find_database(request.db)
@@ -142,6 +143,8 @@ def _database_checks(request: Request, facts: dict[str, Any]) -> Iterator[Check]
             return
         with request.reading(names=False) as book:
             yield from _file_checks(book, path, facts, _WHY[place.why])
+            if unknown := unknown_database(request):
+                yield Check(name="hooks", state="note", said=f"{unknown} {UNKNOWN}")
             yield from _model_checks(book, facts)
             yield from _embedder_checks(request, book, facts)
             yield from _scope_checks(request, book, facts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shlex
 import tempfile
 from collections.abc import Sequence
@@ -47,6 +48,7 @@ def register(app: typer.Typer) -> None:
         "tenure connect claude-code --dry-run    # show the changes as a diff",
         "tenure connect codex --user             # for all your projects",
         "tenure connect --list",
+        "tenure connect --trust                  # use a database that came with the project",
     )
     add_verb(app, "disconnect", disconnect, "tenure disconnect claude-code", "tenure disconnect codex --user --dry-run")
 
@@ -58,24 +60,122 @@ def connect(
     user: User = False,
     dry_run: DryRun = False,
     listed: Annotated[bool, typer.Option("--list", help="Say which hosts are connected.")] = False,
+    trust: Annotated[bool, typer.Option("--trust", help="Let hooks use a database that was not made here.")] = False,
 ) -> int:
     """Have a coding agent see lessons, and learn from its sessions.
 
     Writes hooks, the MCP server and instructions into the host's own files. What others wrote there stays byte for byte;
     a file that cannot be read stops it all. Switches of a project: hooks.learn and hooks.recall (see tenure config).
+    Hooks use no database that came with a project, until you connect a host in it or say --trust.
     """
     from tenure.connect.installing import connect as write
     from tenure.connect.journal import Journal, journal_path
     from tenure.system import SystemClock
 
     if listed or host is None:
+        if trust and not listed:
+            return _trust(request, dry_run)
         if not listed:
             raise UserError("Name a host: claude-code, codex, opencode or cursor. Which are connected: tenure connect --list")
         return _list(request)
     wanted = _wanted(host, project, user)
     steps = write(wanted, Journal(journal_path()), dry_run=dry_run, at=SystemClock().now().isoformat())
-    _tell(request, wanted, steps, dry_run, "connected", wanted.next_steps, _lessons_elsewhere(wanted))
+    agreed = _agree(request) if not dry_run and (trust or not user) else ""
+    in_git = tuple(filter(None, [_in_git_said(wanted, steps)]))
+    _tell(
+        request,
+        wanted,
+        steps,
+        dry_run,
+        "connected",
+        (*wanted.next_steps, *in_git, *filter(None, [agreed])),
+        elsewhere=_lessons_elsewhere(wanted),
+    )
     return OK
+
+
+def _trust(request: Request, dry_run: bool) -> int:
+    said = (
+        _agree(request, dry_run=dry_run) or "Hooks use the database of this project already, or will make it: there is nothing to agree to."
+    )
+    if request.as_json:
+        request.terminal.document({"said": said})
+    else:
+        request.terminal.say(said)
+    return OK
+
+
+def _agree(request: Request, *, dry_run: bool = False) -> str:
+    """Let hooks use the project's database; a sentence about it if they did not yet.
+
+    Raises:
+        UserError: it cannot be read, or the consent cannot be recorded.
+    """
+    from tenure.known import remember
+    from tenure.stores.quick import Unreadable, made_at
+
+    path = unknown_database(request)
+    if path is None:
+        return ""
+    if dry_run:
+        return f"Hooks would use {path}, which was not made here. Dry run: nothing was written."
+    try:
+        remember(path, made_at(str(path)))
+    except Unreadable as exc:
+        raise UserError(f"{exc}. Hooks do not use it. See what is wrong: tenure doctor") from exc
+    except OSError as exc:
+        raise UserError(f"That hooks may use {path} cannot be recorded: {(exc.strerror or str(exc)).lower()}.") from exc
+    return f"{path} was not made here; hooks use it from now on. See what it holds: tenure show"
+
+
+def unknown_database(request: Request) -> Path | None:
+    """The database of this project if hooks leave it alone because it came from elsewhere."""
+    from tenure.known import is_known
+    from tenure.project import find_database
+    from tenure.serving.cli.request import database_file
+    from tenure.stores.quick import Unreadable, made_at
+
+    path = database_file(find_database(request.db).url)
+    if path is None or not path.exists():
+        return None
+    path = Path(os.path.abspath(path))
+    try:
+        made = made_at(str(path))
+    except Unreadable:
+        made = None  # then it is known by its place, as hooks have it
+    return None if is_known(path, made) else path
+
+
+UNKNOWN = "was not made here, so hooks neither show nor teach it. If you trust what it holds (tenure show): tenure connect --trust"
+"""What is said of a database that came with a project."""
+
+
+def _in_git_said(wanted: Wanted, steps: Sequence[Step]) -> str:
+    """A warning that names every written file with a path of this machine that Git would add; empty if there is none."""
+    if wanted.whose == "user":
+        return ""
+    theirs = {file.path for file in wanted.files if file.meaning != "instructions"}
+    files = [_shown(step.path, wanted.root) for step in steps if step.path in theirs and step.became != "theirs"]
+    shared = [name for name in files if not _is_ignored(name, wanted.root)]
+    if not shared:
+        return ""
+    named = " and ".join(filter(None, [", ".join(shared[:-1]), shared[-1]]))
+    holds = "holds paths of this machine, and Git does not ignore it" if len(shared) == 1 else _HOLD
+    return f"{named} {holds}: leave {'it' if len(shared) == 1 else 'them'} out of Git, or connect with --user instead."
+
+
+_HOLD = "hold paths of this machine, and Git does not ignore them"
+
+
+def _is_ignored(name: str, root: Path) -> bool:
+    """Whether Git leaves a file alone; where Git cannot be asked, it is taken to add it."""
+    import subprocess
+
+    try:
+        done = subprocess.run(["git", "check-ignore", "-q", "--", name], cwd=root, capture_output=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
 
 
 def disconnect(request: Request, host: Host = None, project: Project = False, user: User = False, dry_run: DryRun = False) -> int:
@@ -91,7 +191,8 @@ def disconnect(request: Request, host: Host = None, project: Project = False, us
         raise UserError("Name a host: claude-code, codex, opencode or cursor. Which are connected: tenure connect --list")
     wanted = _wanted(host, project, user)
     steps = take_away(wanted, Journal(journal_path()), dry_run=dry_run)
-    _tell(request, wanted, steps, dry_run, "disconnected", ())
+    nothing = all(step.became == "absent" for step in steps)
+    _tell(request, wanted, steps, dry_run, "disconnected", (), nothing=nothing)
     return OK
 
 
@@ -145,7 +246,15 @@ def _lessons_elsewhere(wanted: Wanted) -> str:
 
 
 def _tell(
-    request: Request, wanted: Wanted, steps: Sequence[Step], dry_run: bool, done: str, next_steps: Sequence[str], elsewhere: str = ""
+    request: Request,
+    wanted: Wanted,
+    steps: Sequence[Step],
+    dry_run: bool,
+    done: str,
+    next_steps: Sequence[str],
+    *,
+    elsewhere: str = "",
+    nothing: bool = False,
 ) -> None:
     if request.as_json:
         request.terminal.document(
@@ -161,6 +270,9 @@ def _tell(
         return
     terminal = request.terminal
     place = "all your projects" if wanted.whose == "user" else str(wanted.root)
+    if nothing:
+        terminal.say(f"{wanted.host} was not connected for {place}: there is nothing of ours to take out.")
+        return
     if dry_run:
         for step in steps:
             terminal.text(step.diff())

@@ -135,6 +135,7 @@ def unset(request: Request, name: Name) -> int:
 def status(request: Request) -> int:
     """Say how a scope stands, in a few lines."""
     from tenure.learning.review import held_changes
+    from tenure.serving.cli.connect import UNKNOWN, unknown_database
     from tenure.serving.cli.spend import said_of as spending_said
     from tenure.serving.cli.spend import spending_json, spending_of
     from tenure.serving.cli.vectors import said_of, standing_of
@@ -174,6 +175,8 @@ def status(request: Request) -> int:
         ("lessons", f"{counts['live']:,} in use: {counts['active']:,} active, {counts['provisional']:,} provisional"),
         ("version", f"{newest:,}" + (f", {local_time(last[0].delta.time)} by {last[0].delta.author}" if last else "")),
     ]
+    if unknown_database(request):
+        facts.append(("hooks", f"the database {UNKNOWN}"))
     if counts["memory_entries"] or counts["memory_nodes"]:
         behind = f"; {counted(stale, 'node')} to build: {request.command('memory compact')}" if stale else ""
         kept = f"{counted(counts['memory_entries'], 'entry', 'entries')}, {counted(counts['memory_nodes'], 'node')}"
