@@ -167,13 +167,16 @@ class _Export:
         for path, known in sorted(self._before.files.items()):
             if path in self.after.files or any(path == other for other, _ in self.left):
                 continue
-            held = self._folder.held(path)
-            if held is not None and digest_of(held) not in known and not self._force:
-                self.left.append((path, "is no part of the memory any more, and was changed by hand. Delete it or import it"))
+            try:
+                held = self._folder.held(path)
+                if held is not None and digest_of(held) not in known and not self._force:
+                    raise UserError("is no part of the memory any more, and was changed by hand. Delete it or import it")
+                if held is not None:
+                    self._folder.remove(path)
+                    self.removed.append(path)
+            except UserError as exc:
+                self.left.append((path, str(exc)))
                 self.after.files[path] = known
-            elif held is not None:
-                self._folder.remove(path)
-                self.removed.append(path)
 
     def _unsafe(self, look: Reading, wanted: _Wanted, *, known: bool) -> str:
         """Why a file that is there may not be replaced; empty if all that it says is kept in the memory."""
