@@ -13,11 +13,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from tenure.errors import UserError
 from tenure.learning.memory_settings import MemorySettings, memory_settings
 from tenure.learning.memory_summaries import Summaries, ask_for_summaries
 from tenure.memory_tree.entries import KEPT, topic_name
 from tenure.memory_tree.nodes import Node, build_day, build_month, build_week, indented
-from tenure.memory_tree.periods import Kind, Period, day_of, touched, weeks_of
+from tenure.memory_tree.periods import Kind, Period, can_be_filed, checked_moment, day_of, touched, weeks_of
 from tenure.memory_tree.topics import Topic, merge_topics
 from tenure.ports import Clock, IdSource, LanguageModel, Reading, Store, Writing
 
@@ -42,7 +43,8 @@ class Compacted:
         waiting: summaries that a model has still to write.
         refiled: entries that went to another day, because the zone was changed.
         anew: why all of the tree was built; empty if only a part was.
-        problems: a sentence for each thing that went wrong with a model's summary; the extractive one stands then.
+        problems: a sentence for each thing that went wrong with a model's summary, where the extractive one stands then;
+            and for entries that cannot be filed in the day of their moment.
     """
 
     built: tuple[str, ...]
@@ -93,7 +95,7 @@ def compact(
         waiting=len(waiting),
         refiled=building.refiled,
         anew=building.anew,
-        problems=problems,
+        problems=(*building.unfiled, *problems),
     )
 
 
@@ -127,6 +129,7 @@ class Building:
         built: what was built, none for what is empty.
         refiled: entries that went to another day.
         anew: why all of the tree is built; empty if only a part is.
+        unfiled: what was stepped over because its moment or its day cannot be filed, a sentence each.
     """
 
     def __init__(self, work: Writing, settings: MemorySettings, today: str, *, wants: bool) -> None:
@@ -134,15 +137,16 @@ class Building:
         self._summaries = Summaries(work, settings, wants=wants)
         self.built: dict[Period, Built | None] = {}
         self.refiled, self.anew = 0, ""
+        self.unfiled = list[str]()
 
     def run(self, *, all: bool) -> None:
         """Build what is due, and write down by what it was built."""
         before, now = _before(self._work), _Before(self._today, self._settings.fingerprint, self._settings.zone_name)
         anew = all or before.tree != now.tree
-        stale = set(self._work.stale_periods())
+        stale = {one for one in self._work.stale_periods() if can_be_filed(one.key)}
         # Entries may have been filed while another zone was set; what was filed since the last time is in days that are stale.
         moved = self._refile(self._work.memory_days() if anew else sorted(one.key for one in stale if one.kind == "day"))
-        days = self._work.memory_days()
+        days = self._fileable(self._work.memory_days())
         if all:
             self.anew = "asked for"
         elif before.tree != now.tree:
@@ -170,6 +174,16 @@ class Building:
         if before != now:
             said = {"day": now.day, "tree": now.tree, "zone": now.zone}
             self._work.put_memory_file(BUILT, "", json.dumps(said))
+
+    def _fileable(self, days: Iterable[str]) -> list[str]:
+        """Days that can be in the tree; of the others it is told that they are not."""
+        found = list[str]()
+        for day in days:
+            if can_be_filed(day):
+                found.append(day)
+            else:
+                self.unfiled.append(f"The entries of {day} are kept, and found by recall, but no such day can be in the tree.")
+        return found
 
     def build(self, period: Period) -> None:
         """Build a week or a month from what lies below it and keep it; what is empty is removed."""
@@ -212,7 +226,12 @@ class Building:
         zone, moved = self._settings.zone, dict[str, str]()
         for day in days:
             for entry in self._work.entries(day=day):
-                own = entry.at[:10] if zone.key == "UTC" else day_of(datetime.fromisoformat(entry.at), zone)
+                try:
+                    plain = zone.key == "UTC" and entry.at.endswith("+00:00") and can_be_filed(entry.at)
+                    own = entry.at[:10] if plain else day_of(checked_moment(datetime.fromisoformat(entry.at)), zone)
+                except (ValueError, UserError):  # kept before moments were checked: it stays where it is
+                    self.unfiled.append(f"Entry '{entry.id}' of {day} has a moment that cannot be filed, {entry.at}; it stays in that day.")
+                    continue
                 if own != day:
                     moved[entry.id] = own
         self._work.refile(moved)

@@ -101,10 +101,10 @@ def export_mirror(store: Store, scope: str, path: Path, *, root: str, zone: str,
     folder.keep_manifest(export.after)
     return MirrorExported(
         folder=str(path),
-        written=tuple(export.written),
-        removed=tuple(export.removed),
+        written=tuple(redact_all(export.written)),
+        removed=tuple(redact_all(export.removed)),
         unchanged=export.unchanged,
-        left=tuple(export.left),
+        left=tuple((redact(path).text, redact(why).text) for path, why in export.left),
     )
 
 

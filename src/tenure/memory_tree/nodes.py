@@ -261,7 +261,10 @@ def indented(text: str) -> str:
 
 def clock_time(at: str, zone: tzinfo) -> str:
     """Hours and minutes of a moment in a zone, `23:50`."""
-    return at[11:16] if zone is UTC else datetime.fromisoformat(at).astimezone(zone).strftime("%H:%M")
+    try:
+        return at[11:16] if zone is UTC else datetime.fromisoformat(at).astimezone(zone).strftime("%H:%M")
+    except (ValueError, OverflowError):  # kept before moments were checked
+        return at[11:16]
 
 
 def _day_head(
