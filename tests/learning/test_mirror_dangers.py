@@ -142,6 +142,8 @@ def test_an_entry_comes_in_as_any_other_is_kept(book: Tenure, tmp_path: Path) ->
 
 
 def test_a_turn_of_a_session_of_no_possible_year_is_filed_by_the_one_before() -> None:
-    run = Run(id="r", task=Task("Ship it."), steps=(Step("message", "Ship it.", role="user", at="9999-12-31T23:59:59-05:00"),))
+    run = Run(
+        id="r", task=Task(text="Ship it."), steps=(Step(kind="message", content="Ship it.", role="user", at="9999-12-31T23:59:59-05:00"),)
+    )
     (kept,) = turns_of(run, zone=UTC, at=NOON, own_words=str)
     assert kept.day == NOON.date().isoformat()

@@ -8,6 +8,7 @@ at once. A model is asked when the tree is already there, outside of every trans
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ BUILT = "memory.built"
 
 KEPT_FILES = "memory.kept"
 """Layer of the entries that a person said to keep, a text per topic, named in small letters."""
+
+_KEPT_LINE = re.compile(r"\n- \d{4}-\d{2}-\d{2}: ")
 
 _ORDER: tuple[Kind, ...] = ("day", "week", "month")
 
@@ -343,6 +346,11 @@ def kept_text(look: Reading, name: str, days: Iterable[str]) -> str:
     """
     entries = (one for day in days for one in look.entries(day=day) if one.type in KEPT and topic_name(one).casefold() == name)
     return "\n".join(f"- {one.day}: {indented(one.text)}" for one in sorted(entries, key=lambda one: one.order))
+
+
+def kept_texts(look: Reading, name: str) -> list[str]:
+    """What the file of `kept_text` holds for a topic as it was last compacted: the texts without their days, oldest first."""
+    return [one for one in _KEPT_LINE.split(f"\n{look.memory_file(KEPT_FILES, name.casefold())}") if one.strip()]
 
 
 def kept_now(look: Reading, name: str) -> str:

@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from tenure.errors import UserError
 from tenure.governance.redaction import redact
-from tenure.learning.compacting import Compacted, compact, kept_now
+from tenure.learning.compacting import Compacted, compact, kept_now, kept_texts
 from tenure.learning.log_recall import recall_log
 from tenure.learning.memory_redaction import plain_name, shown_node, shown_topics, without_secrets
 from tenure.learning.memory_settings import memory_settings, zone_of
@@ -21,6 +21,7 @@ from tenure.learning.memory_summaries import Summaries
 from tenure.learning.mirror_keeping import ZONE, MirrorKeeping
 from tenure.memory_tree.entries import Entry, checked_topic, checked_type, one_line, without_half_characters
 from tenure.memory_tree.keywords import telling
+from tenure.memory_tree.mirror_names import place_name
 from tenure.memory_tree.nodes import Node, sessions_of
 from tenure.memory_tree.periods import Period, age, day_of, read_period, stamp
 from tenure.memory_tree.root import build_root
@@ -233,7 +234,11 @@ class Memory(MirrorKeeping):
         with self._store.reading(self._scope) as look:
             settings = memory_settings(look)
             today = day_of(self._clock.now(), settings.zone)
-            return redact(build_root(look.nodes("month"), today=today, zone=settings.zone_name, caps=settings.caps)).text
+            return redact(
+                build_root(
+                    look.nodes("month"), today=today, zone=settings.zone_name, caps=settings.caps, kept=lambda name: kept_texts(look, name)
+                )
+            ).text
 
     def topics(self, name: str = "") -> tuple[Topic, ...]:
         """All topics that a writer named, newest first: of the whole tree, or of a day, week or month."""
@@ -324,6 +329,8 @@ class Memory(MirrorKeeping):
     def read(self, layer: str, *, name: str = "") -> str:
         """A text of a layer; of knowledge with the `user` and `feedback` entries of its topic, word for word. Empty if there is none."""
         name = redact(checked_topic(name)).text  # as it was written
+        if layer == "knowledge" and "~" in name:  # a name that could lead elsewhere is shown as that of a file
+            name = next((one for one in self.knowledge() if name == place_name(one)), name)
         with self._store.reading(self._scope) as look:
             text = redact(look.memory_file(layer, name)).text
             kept = kept_now(look, name) if layer == "knowledge" and name else ""

@@ -30,7 +30,7 @@ from tenure.memory_tree.mirror import (
     split_kept,
     text_digest,
 )
-from tenure.memory_tree.mirror_names import file_names
+from tenure.memory_tree.mirror_names import file_names, place_name
 from tenure.ports import Reading, Store
 
 AT_ONCE = 256
@@ -224,7 +224,7 @@ def _wanted(look: Reading, root: str, zone: str) -> Iterator[_Wanted]:
     clean = redact(root).text
     for name, file in files["knowledge"].items():
         # The root says where to look; in the mirror that is a file, whose name may not be the topic's.
-        clean = clean if file == f"{name}.md" else clean.replace(f"knowledge/{name})", f"knowledge/{file})")
+        clean = clean if file == f"{name}.md" else clean.replace(f"knowledge/{place_name(name)})", f"knowledge/{file})")
     yield _Wanted(path=ROOT_FILE, text=root_file(clean, zone=zone, entries=entries, months=[node.period.key for node in months]))
     for layer, file in LAYER_FILES.items():
         if text := look.memory_file(layer):
