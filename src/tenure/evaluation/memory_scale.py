@@ -16,8 +16,9 @@ from statistics import median
 from typing import Any
 
 from tenure.evaluation.scale import peak_mb
-from tenure.learning.memory import Memory, stamp
+from tenure.learning.memory import Memory
 from tenure.memory_tree.entries import Entry
+from tenure.memory_tree.periods import stamp
 from tenure.ranking import estimate_tokens
 from tenure.stores.sqlite import open_sqlite
 from tenure.system import UlidSource

@@ -8,16 +8,18 @@ at once. A model is asked when the tree is already there, outside of every trans
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from tenure.errors import UserError
 from tenure.learning.memory_settings import MemorySettings, memory_settings
 from tenure.learning.memory_summaries import Summaries, ask_for_summaries
 from tenure.memory_tree.entries import KEPT, topic_name
 from tenure.memory_tree.nodes import Node, build_day, build_month, build_week, indented
-from tenure.memory_tree.periods import Kind, Period, day_of, touched, weeks_of
+from tenure.memory_tree.periods import Kind, Period, can_be_filed, checked_moment, day_of, touched, weeks_of
 from tenure.memory_tree.topics import Topic, merge_topics
 from tenure.ports import Clock, IdSource, LanguageModel, Reading, Store, Writing
 
@@ -26,6 +28,8 @@ BUILT = "memory.built"
 
 KEPT_FILES = "memory.kept"
 """Layer of the entries that a person said to keep, a text per topic, named in small letters."""
+
+_KEPT_LINE = re.compile(r"\n- \d{4}-\d{2}-\d{2}: ")
 
 _ORDER: tuple[Kind, ...] = ("day", "week", "month")
 
@@ -42,8 +46,8 @@ class Compacted:
         waiting: summaries that a model has still to write.
         refiled: entries that went to another day, because the zone was changed.
         anew: why all of the tree was built; empty if only a part was.
-        problems: a sentence for each thing that went wrong with a model's summary, whose place the extractive one takes, and with
-            vectors.
+        problems: a sentence for each thing that went wrong with a model's summary, where the extractive one stands then, with
+            vectors, and with entries that cannot be filed in the day of their moment.
     """
 
     built: tuple[str, ...]
@@ -94,7 +98,7 @@ def compact(
         waiting=len(waiting),
         refiled=building.refiled,
         anew=building.anew,
-        problems=problems,
+        problems=(*building.unfiled, *problems),
     )
 
 
@@ -128,6 +132,7 @@ class Building:
         built: what was built, none for what is empty.
         refiled: entries that went to another day.
         anew: why all of the tree is built; empty if only a part is.
+        unfiled: what was stepped over because its moment or its day cannot be filed, a sentence each.
     """
 
     def __init__(self, work: Writing, settings: MemorySettings, today: str, *, wants: bool) -> None:
@@ -135,15 +140,16 @@ class Building:
         self._summaries = Summaries(work, settings, wants=wants)
         self.built: dict[Period, Built | None] = {}
         self.refiled, self.anew = 0, ""
+        self.unfiled = list[str]()
 
     def run(self, *, all: bool) -> None:
         """Build what is due, and write down by what it was built."""
         before, now = _before(self._work), _Before(self._today, self._settings.fingerprint, self._settings.zone_name)
         anew = all or before.tree != now.tree
-        stale = set(self._work.stale_periods())
+        stale = {one for one in self._work.stale_periods() if can_be_filed(one.key)}
         # Entries may have been filed while another zone was set; what was filed since the last time is in days that are stale.
         moved = self._refile(self._work.memory_days() if anew else sorted(one.key for one in stale if one.kind == "day"))
-        days = self._work.memory_days()
+        days = self._fileable(self._work.memory_days())
         if all:
             self.anew = "asked for"
         elif before.tree != now.tree:
@@ -171,6 +177,16 @@ class Building:
         if before != now:
             said = {"day": now.day, "tree": now.tree, "zone": now.zone}
             self._work.put_memory_file(BUILT, "", json.dumps(said))
+
+    def _fileable(self, days: Iterable[str]) -> list[str]:
+        """Days that can be in the tree; of the others it is told that they are not."""
+        found = list[str]()
+        for day in days:
+            if can_be_filed(day):
+                found.append(day)
+            else:
+                self.unfiled.append(f"The entries of {day} are kept, and found by recall, but no such day can be in the tree.")
+        return found
 
     def build(self, period: Period) -> None:
         """Build a week or a month from what lies below it and keep it; what is empty is removed."""
@@ -213,7 +229,12 @@ class Building:
         zone, moved = self._settings.zone, dict[str, str]()
         for day in days:
             for entry in self._work.entries(day=day):
-                own = entry.at[:10] if zone.key == "UTC" else day_of(datetime.fromisoformat(entry.at), zone)
+                try:
+                    plain = zone.key == "UTC" and entry.at.endswith("+00:00") and can_be_filed(entry.at)
+                    own = entry.at[:10] if plain else day_of(checked_moment(datetime.fromisoformat(entry.at)), zone)
+                except (ValueError, UserError):  # kept before moments were checked: it stays where it is
+                    self.unfiled.append(f"Entry '{entry.id}' of {day} has a moment that cannot be filed, {entry.at}; it stays in that day.")
+                    continue
                 if own != day:
                     moved[entry.id] = own
         self._work.refile(moved)
@@ -325,6 +346,11 @@ def kept_text(look: Reading, name: str, days: Iterable[str]) -> str:
     """
     entries = (one for day in days for one in look.entries(day=day) if one.type in KEPT and topic_name(one).casefold() == name)
     return "\n".join(f"- {one.day}: {indented(one.text)}" for one in sorted(entries, key=lambda one: one.order))
+
+
+def kept_texts(look: Reading, name: str) -> list[str]:
+    """What the file of `kept_text` holds for a topic as it was last compacted: the texts without their days, oldest first."""
+    return [one for one in _KEPT_LINE.split(f"\n{look.memory_file(KEPT_FILES, name.casefold())}") if one.strip()]
 
 
 def kept_now(look: Reading, name: str) -> str:

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
 
 from tenure.errors import UserError
 from tenure.governance.redaction import redact
-from tenure.learning.compacting import Compacted, compact, kept_now
+from tenure.learning.compacting import Compacted, compact, kept_now, kept_texts
 from tenure.learning.embedding import Vectors
 from tenure.learning.log_recall import WORDS_ALONE, recall_log
 from tenure.learning.memory_redaction import plain_name, shown_node, shown_topics, without_secrets
 from tenure.learning.memory_settings import memory_settings, zone_of
 from tenure.learning.memory_summaries import Summaries
 from tenure.learning.mirror_keeping import ZONE, MirrorKeeping
-from tenure.memory_tree.entries import Entry, checked_topic, checked_type, without_half_characters
+from tenure.memory_tree.entries import Entry, checked_topic, checked_type, one_line, without_half_characters
 from tenure.memory_tree.keywords import telling
+from tenure.memory_tree.mirror_names import place_name
 from tenure.memory_tree.nodes import Node, sessions_of
-from tenure.memory_tree.periods import Period, age, day_of, read_period
+from tenure.memory_tree.periods import Period, age, day_of, read_period, stamp
 from tenure.memory_tree.root import build_root
 from tenure.memory_tree.topics import Topic, merge_topics, topic_line
 from tenure.memory_tree.type_rules import type_by_rules
@@ -209,8 +210,12 @@ class Memory(MirrorKeeping):
             return entry if work.keep_entries([entry]) else None
 
     def keep(self, entries: Sequence[Entry]) -> int:
-        """Keep entries that were made elsewhere, such as imported turns; how many were new. Their moments say in which days they are."""
-        clean = without_secrets(entries)
+        """Keep entries that were made elsewhere, such as imported turns; how many were new. Their moments say in which days they are.
+
+        Raises:
+            UserError: a moment is malformed, without a zone or outside of the years that a memory takes. Then none is kept.
+        """
+        clean = [replace(one, at=_stamped(one.at), topic=one_line(one.topic)) for one in without_secrets(entries)]
         with self._store.writing(self._scope) as work:
             zone = memory_settings(work).zone
             clean = [one if (day := day_of(datetime.fromisoformat(one.at), zone)) == one.day else replace(one, day=day) for one in clean]
@@ -235,7 +240,11 @@ class Memory(MirrorKeeping):
         with self._store.reading(self._scope) as look:
             settings = memory_settings(look)
             today = day_of(self._clock.now(), settings.zone)
-            return redact(build_root(look.nodes("month"), today=today, zone=settings.zone_name, caps=settings.caps)).text
+            return redact(
+                build_root(
+                    look.nodes("month"), today=today, zone=settings.zone_name, caps=settings.caps, kept=lambda name: kept_texts(look, name)
+                )
+            ).text
 
     def topics(self, name: str = "") -> tuple[Topic, ...]:
         """All topics that a writer named, newest first: of the whole tree, or of a day, week or month."""
@@ -328,6 +337,8 @@ class Memory(MirrorKeeping):
     def read(self, layer: str, *, name: str = "") -> str:
         """A text of a layer; of knowledge with the `user` and `feedback` entries of its topic, word for word. Empty if there is none."""
         name = redact(checked_topic(name)).text  # as it was written
+        if layer == "knowledge" and "~" in name:  # a name that could lead elsewhere is shown as that of a file
+            name = next((one for one in self.knowledge() if name == place_name(one)), name)
         with self._store.reading(self._scope) as look:
             text = redact(look.memory_file(layer, name)).text
             kept = kept_now(look, name) if layer == "knowledge" and name else ""
@@ -402,9 +413,12 @@ class Memory(MirrorKeeping):
         return day_of(self._clock.now(), memory_settings(look).zone)
 
 
-def stamp(moment: datetime) -> str:
-    """A moment in UTC to the microsecond, so that texts sort as times."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+def _stamped(at: str) -> str:
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError as exc:
+        raise UserError(f"'{at[:40]}' is no moment. One is 2026-03-15T10:00:00+00:00.") from exc
+    return stamp(moment)
 
 
 def _nearest_days(days: Sequence[Node], wanted: set[str]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from tenure.memory_tree.mirror import (
     split_kept,
     text_digest,
 )
-from tenure.memory_tree.mirror_names import file_names
+from tenure.memory_tree.mirror_names import file_names, place_name
 from tenure.ports import Reading, Store
 
 AT_ONCE = 256
@@ -101,10 +101,10 @@ def export_mirror(store: Store, scope: str, path: Path, *, root: str, zone: str,
     folder.keep_manifest(export.after)
     return MirrorExported(
         folder=str(path),
-        written=tuple(export.written),
-        removed=tuple(export.removed),
+        written=tuple(redact_all(export.written)),
+        removed=tuple(redact_all(export.removed)),
         unchanged=export.unchanged,
-        left=tuple(export.left),
+        left=tuple((redact(path).text, redact(why).text) for path, why in export.left),
     )
 
 
@@ -167,13 +167,16 @@ class _Export:
         for path, known in sorted(self._before.files.items()):
             if path in self.after.files or any(path == other for other, _ in self.left):
                 continue
-            held = self._folder.held(path)
-            if held is not None and digest_of(held) not in known and not self._force:
-                self.left.append((path, "is no part of the memory any more, and was changed by hand. Delete it or import it"))
+            try:
+                held = self._folder.held(path)
+                if held is not None and digest_of(held) not in known and not self._force:
+                    raise UserError("is no part of the memory any more, and was changed by hand. Delete it or import it")
+                if held is not None:
+                    self._folder.remove(path)
+                    self.removed.append(path)
+            except UserError as exc:
+                self.left.append((path, str(exc)))
                 self.after.files[path] = known
-            elif held is not None:
-                self._folder.remove(path)
-                self.removed.append(path)
 
     def _unsafe(self, look: Reading, wanted: _Wanted, *, known: bool) -> str:
         """Why a file that is there may not be replaced; empty if all that it says is kept in the memory."""
@@ -221,7 +224,7 @@ def _wanted(look: Reading, root: str, zone: str) -> Iterator[_Wanted]:
     clean = redact(root).text
     for name, file in files["knowledge"].items():
         # The root says where to look; in the mirror that is a file, whose name may not be the topic's.
-        clean = clean if file == f"{name}.md" else clean.replace(f"knowledge/{name})", f"knowledge/{file})")
+        clean = clean if file == f"{name}.md" else clean.replace(f"knowledge/{place_name(name)})", f"knowledge/{file})")
     yield _Wanted(path=ROOT_FILE, text=root_file(clean, zone=zone, entries=entries, months=[node.period.key for node in months]))
     for layer, file in LAYER_FILES.items():
         if text := look.memory_file(layer):

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from tenure.errors import UserError
 
@@ -81,24 +81,32 @@ class MirrorFolder:
         """What an export wrote here; none if it never did.
 
         Raises:
-            UserError: its file is damaged.
+            UserError: its file is damaged, or names files that are not below the folder.
         """
         place = self.path / MANIFEST
         if not place.is_file():
             return None
         try:
             said = json.loads(place.read_text(encoding="utf-8"))
-            return Manifest(
+            found = Manifest(
                 scope=str(said["scope"]),
                 zone=str(said["zone"]),
                 files={str(path): [str(one) for one in digests] for path, digests in said["files"].items()},
                 texts={str(path): str(one) for path, one in said["texts"].items()},
                 names={str(path): str(one) for path, one in said["names"].items()},
             )
-        except (ValueError, KeyError, TypeError, AttributeError, OSError) as exc:
+        except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as exc:
             raise UserError(
                 f"{place} cannot be read: it is damaged. Delete it; then files that are here already are left as they are."
             ) from exc
+        for path in found.files:
+            # An export removes what is named here: a manifest that came with a folder of somebody else is no order to delete.
+            if not _below(path):
+                raise UserError(
+                    f"{place} names {path[:80]!r}, which is no file below the folder. No export wrote that, so nothing was touched. "
+                    "Delete it; then files that are here already are left as they are."
+                )
+        return found
 
     def keep_manifest(self, manifest: Manifest) -> None:
         """Write what was written, if that differs from what the file says."""
@@ -119,11 +127,12 @@ class MirrorFolder:
         """Bytes of a file; none if it is not there.
 
         Raises:
-            UserError: there is a link or a folder, or it cannot be read.
+            UserError: there is a link, a folder or a device, or it cannot be read.
         """
-        place = self.path / path
-        self._refuse_links(path)
+        place = self._place(path)
         try:
+            if place.exists() and not place.is_file():
+                raise UserError(f"'{place}' is no file; the export leaves it. Remove it, or choose another folder.")
             return place.read_bytes()
         except FileNotFoundError:
             return None
@@ -132,8 +141,7 @@ class MirrorFolder:
 
     def write(self, path: str, raw: bytes) -> None:
         """Write a file whole or not at all, and the folders above it."""
-        self._refuse_links(path)
-        place = self.path / path
+        place = self._place(path)
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
         except OSError as exc:
@@ -142,8 +150,11 @@ class MirrorFolder:
 
     def remove(self, path: str) -> None:
         """Remove a file, and its folder if that is empty then."""
-        place = self.path / path
-        place.unlink(missing_ok=True)
+        place = self._place(path)
+        try:
+            place.unlink(missing_ok=True)
+        except OSError as exc:
+            raise UserError(f"'{place}' cannot be removed: {(exc.strerror or str(exc)).lower()}.") from exc
         if place.parent != self.path and place.parent.is_dir() and not any(place.parent.iterdir()):
             place.parent.rmdir()
 
@@ -170,12 +181,20 @@ class MirrorFolder:
             notes = notes if ours else (*notes, "has line ends of Windows or old Macs; read as \\n")
         return FileRead(path=path, raw=raw, text=text, changed=not ours, mtime=found.st_mtime, notes=notes)
 
-    def _refuse_links(self, path: str) -> None:
+    def _place(self, path: str) -> Path:
+        """Where a file of the folder is.
+
+        Raises:
+            UserError: it is not below the folder, or behind a link.
+        """
         place = self.path
         for part in path.split("/"):
             place = place / part
             if place.is_symlink():
                 raise UserError(f"'{place}' is a link; the export writes no file through a link. Remove it, or choose another folder.")
+        if not _below(path) or not _inside(place, self.path):
+            raise UserError(f"{path[:80]!r} is not below the folder '{self.path}'. Only files below it are read, written or removed.")
+        return place
 
 
 def files_below(top: Path, folder: str = "") -> Iterator[tuple[str, str]]:
@@ -226,6 +245,13 @@ def _umask() -> int:
     mask = os.umask(0o022)
     os.umask(mask)
     return mask
+
+
+def _below(path: str) -> bool:
+    """Whether a path leads below where it begins, on every system."""
+    parts = path.split("/")
+    plain = not any(c in path for c in "\0\\") and not PureWindowsPath(path).drive
+    return plain and all(part not in ("", ".", "..") for part in parts)
 
 
 def _inside(place: Path, top: Path) -> bool:

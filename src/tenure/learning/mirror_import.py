@@ -16,15 +16,19 @@ from pathlib import Path
 from tenure.errors import UserError
 from tenure.governance.redaction import redact, redact_all
 from tenure.learning.memory import LINES
+from tenure.learning.memory_redaction import plain_name, without_secrets
 from tenure.learning.mirror_folder import FileRead, Manifest, MirrorFolder
 from tenure.learning.mirror_layout import Found, find_files
-from tenure.memory_tree.entries import LONGEST_TOPIC, Entry, EntryType, without_half_characters
+from tenure.memory_tree.entries import LONGEST_TOPIC, Entry, EntryType, one_line, without_half_characters
 from tenure.memory_tree.frontmatter import Value, split_frontmatter, texts_of
 from tenure.memory_tree.mirror import split_kept, text_digest
 from tenure.memory_tree.mirror_reading import is_day_file, read_day_file
 from tenure.memory_tree.notes import Piece, cut_notes
 from tenure.memory_tree.periods import Period, read_period
 from tenure.ports import Reading, Store, Writing
+
+SHOWN = 120
+"""Characters of a heading that could not be read, with why."""
 
 PLACEHOLDER = "needs-summarization"
 """Status of a node of Hipocampus that was never written."""
@@ -204,7 +208,8 @@ class MirrorImport:
         if self._covered(period, values):
             self._tally.counts["derived"] += 1
             if period is not None and values.get("form") == "summary" and values.get("by") not in (None, "extractive"):
-                self._tally.summaries[period] = (str(values.get("digest", "")), str(values["by"]), body.removesuffix("\n"))
+                by = one_line(plain_name(str(values["by"])))
+                self._tally.summaries[period] = (str(values.get("digest", "")), by, body.removesuffix("\n"))
             changed = self._manifest is not None and file.changed and found.path in self._manifest.files
             notes = ("was changed by hand; what follows from entries is not read. Write an entry instead",) if changed else ()
             self._tell(found.path, "derived from entries; built anew", notes=(*file.notes, *notes))
@@ -213,6 +218,7 @@ class MirrorImport:
             day, title = period.bounds[1].isoformat(), _NODE_TITLES[_NODES.index(period.kind)]
         else:
             day, title = self._day_of(file), _NODE_TITLES[-1]
+        body = redact(without_half_characters(body)).text
         pieces = [Piece(text=body.strip("\n"), title=title)] if body.strip() else []
         new, known = self._keep_pieces(pieces, day, key=found.key)
         self._tally.days.add(day)
@@ -274,6 +280,7 @@ class MirrorImport:
     def _keep(self, entries: Sequence[Entry]) -> int:
         if not entries:
             return 0
+        entries = without_secrets(entries)
         if self._dry_run:
             with self._store.reading(self._scope) as look:
                 held = {one.id for day in {one.day for one in entries} for one in look.entries(day=day)}
@@ -310,10 +317,10 @@ class MirrorImport:
         self._tally.counts["new"] += new
         self._tally.counts["known"] += known
         did = f"{new + known:,} {'entry' if new + known == 1 else 'entries'}, {new:,} new"
-        self._tally.told.append(FileTold(path=path, did=did, new=new, known=known, notes=tuple(notes)))
+        self._tally.told.append(_told(path, did, notes, new=new, known=known))
 
     def _tell(self, path: str, did: str, notes: Iterable[str] = ()) -> None:
-        self._tally.told.append(FileTold(path=path, did=did, notes=tuple(notes)))
+        self._tally.told.append(_told(path, did, notes))
 
     def _leave(self, path: str, why: str) -> None:
         self._tally.counts["left"] += 1
@@ -347,8 +354,9 @@ def plan_day(look: Reading | Writing, file: FileRead, day: str, *, key: str, zon
         new = [one for one in entries if one.id not in held]
         return DayPlan(new=tuple(new), known=len(entries) - len(new))
     read = read_day_file(file.text, day)
-    texts = redact_all([one.entry.text for one in read.quotes])
-    quotes = [(replace(one.entry, text=text), one.intact) for one, text in zip(read.quotes, texts, strict=True)]
+    # Whoever wrote the file wrote its comments too: all fields of an entry are cleaned, not only what is read.
+    clean = without_secrets([one.entry for one in read.quotes])
+    quotes = [(entry, one.intact) for one, entry in zip(read.quotes, clean, strict=True)]
     new, known, edited, seen = list[Entry](), 0, 0, {one.id for one, _ in quotes}
     used = set(seen)
     for entry, intact in quotes:
@@ -372,7 +380,18 @@ def plan_day(look: Reading | Writing, file: FileRead, day: str, *, key: str, zon
             known += 1
         else:
             new.append(entry)
-    return DayPlan(new=tuple(new), known=known, edited=edited, missing=len(held.keys() - seen), notes=read.problems)
+    return DayPlan(new=tuple(new), known=known, edited=edited, missing=len(held.keys() - seen), notes=tuple(map(_short, read.problems)))
+
+
+def _told(path: str, did: str, notes: Iterable[str], *, new: int = 0, known: int = 0) -> FileTold:
+    """What became of a file. People choose names of files, and put keys into those too."""
+    path, did, *notes = redact_all([path, did, *notes])
+    return FileTold(path=path, did=did, new=new, known=known, notes=tuple(notes))
+
+
+def _short(problem: str) -> str:
+    """A problem with the beginning of its line, secrets taken out before it is cut."""
+    return one_line(redact(without_half_characters(problem)).text, SHOWN)
 
 
 def entries_of(

@@ -16,7 +16,7 @@ from typing import Literal
 from tenure.errors import UserError
 from tenure.learning.mirror_folder import MANIFEST, Manifest, files_below
 from tenure.memory_tree.mirror import FOLDERS, LAYER_FILES, NAMED_FOLDERS, ROOT_FILE
-from tenure.memory_tree.periods import read_period
+from tenure.memory_tree.periods import YEARS, read_period
 
 FileKind = Literal["day", "node", "root", "layer", "named", "profile", "notes", "other"]
 
@@ -25,7 +25,6 @@ _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ _.-].*)?")
 _DOMAIN = re.compile(r"(SCRATCHPAD|WORKING)[-_.](.+)", re.IGNORECASE)
 _LAYERS = {file.casefold(): layer for layer, file in LAYER_FILES.items()}
 _PROFILES = {"user.md": "user", "memory.md": "memory"}
-_YEARS = range(1970, 2200)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,4 +142,4 @@ def _is_period(name: str, kind: str) -> bool:
         period = read_period(name)
     except UserError:
         return False
-    return period.kind == kind and period.bounds[0].year in _YEARS and period.bounds[1].year in _YEARS
+    return period.kind == kind and period.bounds[0].year in YEARS and period.bounds[1].year in YEARS

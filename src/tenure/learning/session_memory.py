@@ -12,12 +12,13 @@ from datetime import UTC, datetime, tzinfo
 from hashlib import sha256
 from zoneinfo import ZoneInfo
 
+from tenure.errors import UserError
 from tenure.learning.forgetting_memory import event_in
 from tenure.learning.loop import why_unwanted
-from tenure.learning.memory import Memory, stamp
+from tenure.learning.memory import Memory
 from tenure.learning.mirror_keeping import ZONE
 from tenure.memory_tree.entries import Entry
-from tenure.memory_tree.periods import day_of
+from tenure.memory_tree.periods import checked_moment, day_of, stamp
 from tenure.playbook.run import Run
 from tenure.ports import Store
 
@@ -80,6 +81,6 @@ def turns_of(run: Run, *, zone: tzinfo, at: datetime, own_words: Callable[[str],
 def _moment(text: str) -> datetime | None:
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
-        return None  # logs of hosts say it in many forms, or not at all
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+        return checked_moment(found if found.tzinfo is not None else found.replace(tzinfo=UTC))
+    except (ValueError, UserError):
+        return None  # logs of hosts say it in many forms, or not at all, or of a year that cannot be

@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
 
+from tenure.memory_tree.entries import one_line
+from tenure.playbook.blocks import defused
+
 LONGEST = 100
 """Bytes of a file name without its ending; some systems take 255 with everything, some tools fewer."""
 
@@ -30,6 +33,18 @@ def file_names(names: Iterable[str], *, ending: str = ".md") -> dict[str, str]:
     return {
         name: f"{said if said == name and taken[_folded(said)] == 1 else f'{said}~{_digest(name)}'}{ending}" for name, said in plain.items()
     }
+
+
+def shown_name(name: str) -> str:
+    """A name as pages for agents show it: on one line, and with nothing in it that ends a comment, hides or turns other text."""
+    return defused(one_line(name)).replace("<!--", "<! --")
+
+
+def place_name(name: str) -> str:
+    """A name as a part of where to look, such as `releases` in `knowledge/releases`: itself, or as a file if it could lead elsewhere."""
+    said = shown_name(name)
+    inside = "\\" not in said and all(part not in ("", ".", "..") for part in said.split("/"))
+    return name if said == name and inside else f"{_plain(name)}~{_digest(name)}"
 
 
 def _plain(name: str) -> str:

@@ -9,12 +9,14 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from tenure.memory_tree.entries import ENTRY_TYPES, Entry
+from tenure.errors import UserError
+from tenure.memory_tree.entries import ENTRY_TYPES, Entry, one_line
 from tenure.memory_tree.frontmatter import split_frontmatter
 from tenure.memory_tree.mirror import Quote, unescaped
+from tenure.memory_tree.periods import YEARS, stamp
 
 _HEADING = re.compile(r"## .*<!-- tenure: (\{.*\}) -->[ \t]*")
-_TEXTS = ("topic", "session", "role", "event")
+_TEXTS = ("topic", "session", "role", "event", "origin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,7 @@ class DayRead:
     Attributes:
         quotes: entries that an export wrote, in their order.
         added: texts that stand beside them, each from one place.
-        problems: headings that could not be read, a sentence each. What stood there is in `added`.
+        problems: headings that could not be read, each with the whole line behind why. What stood there is in `added`.
     """
 
     quotes: tuple[Quote, ...] = ()
@@ -68,7 +70,7 @@ def read_day_file(text: str, day: str) -> DayRead:
             continue
         told = _told(heading[1])
         if isinstance(told, str):
-            problems.append(f"A heading with a broken comment ({told}): {line[:60]}")
+            problems.append(f"A heading with a broken comment ({told}): {line}")
             rest.append(line)
             continue
         close()
@@ -116,6 +118,10 @@ def _told(comment: str) -> dict[str, Any] | str:
         return "no moment"
     if moment.utcoffset() is None:
         return "a moment without a zone"
+    try:
+        said["at"] = stamp(moment)
+    except UserError:
+        return f"a moment outside of the years {YEARS[0]} to {YEARS[-1]}"
     if said.get("type", "log") not in ENTRY_TYPES:
         return "no type of entry"
     if not all(isinstance(said.get(name, ""), str) for name in _TEXTS) or not isinstance(said.get("done", False), bool):
@@ -125,4 +131,6 @@ def _told(comment: str) -> dict[str, Any] | str:
 
 def _entry(told: dict[str, Any], day: str, text: str) -> Entry:
     named = {name: told[name] for name in ("type", *_TEXTS, "done") if name in told}
+    if "topic" in named:
+        named["topic"] = one_line(named["topic"])
     return Entry(id=told["id"], at=told["at"], day=day, text=text, **named)

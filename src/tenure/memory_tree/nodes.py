@@ -14,9 +14,10 @@ from hashlib import sha256
 from typing import Literal
 
 from tenure.memory_tree.caps import Caps
-from tenure.memory_tree.entries import KEPT, Entry, done_projects, one_line, topic_name
+from tenure.memory_tree.entries import KEPT, Entry, done_projects, topic_name
 from tenure.memory_tree.exclusions import NOTHING, LeftOut, exclude
 from tenure.memory_tree.keywords import SAID_LESS, Keyword, as_text, keywords, pooled, rarer_first, shared_out
+from tenure.memory_tree.mirror_names import place_name, shown_name
 from tenure.memory_tree.periods import Period
 from tenure.memory_tree.topics import SUBS, Topic, merge_topics, topic_line
 from tenure.ranking import estimate_tokens
@@ -234,7 +235,7 @@ def _words_of(session: Sequence[Entry], plain: Mapping[str, str]) -> tuple[Keywo
 
 def _copied(n: int, session: Sequence[Entry], plain: Mapping[str, str], zone: tzinfo) -> list[str]:
     """A session as a copy shows it. Text never becomes structure: further lines are indented."""
-    name = one_line(session[0].session)
+    name = shown_name(session[0].session)
     # What is a temporary note as a whole is counted in the heading, and has no line.
     shown = [_quoted(entry, plain[entry.id], zone) for entry in session if plain[entry.id] or not entry.text.strip()]
     return [f"## #{n} {name}".rstrip(), *shown]
@@ -245,10 +246,10 @@ def _quoted(entry: Entry, text: str, zone: tzinfo) -> str:
     if entry.type == "reference":
         marks.append("unverified")
     if entry.topic:
-        marks.append(one_line(entry.topic))
+        marks.append(shown_name(entry.topic))
     if entry.done:
         marks.append("done")
-    who = f" {one_line(entry.role)}" if entry.role else ""
+    who = f" {shown_name(entry.role)}" if entry.role else ""
     said = indented(text)
     marked = f" ({', '.join(marks)})" if marks else ""
     return f"- {clock_time(entry.at, zone)}{who}{marked}: {said}"
@@ -261,7 +262,10 @@ def indented(text: str) -> str:
 
 def clock_time(at: str, zone: tzinfo) -> str:
     """Hours and minutes of a moment in a zone, `23:50`."""
-    return at[11:16] if zone is UTC else datetime.fromisoformat(at).astimezone(zone).strftime("%H:%M")
+    try:
+        return at[11:16] if zone is UTC else datetime.fromisoformat(at).astimezone(zone).strftime("%H:%M")
+    except (ValueError, OverflowError):  # kept before moments were checked
+        return at[11:16]
 
 
 def _day_head(
@@ -275,7 +279,7 @@ def _day_head(
 ) -> list[str]:
     share = caps.node_tokens // QUOTED_SHARE
     kept = [one for one in ordered if one.type in KEPT]
-    files = tuple(dict.fromkeys(f"knowledge/{one_line(topic_name(one))}" for one in kept))
+    files = tuple(dict.fromkeys(f"knowledge/{place_name(topic_name(one))}" for one in kept))
     others = [
         one
         for one in ordered
@@ -313,7 +317,7 @@ def _quotes(
             missing.append(entry)
     if not missing:
         return shown
-    wanted = {f"knowledge/{one_line(topic_name(one))}" for one in missing}
+    wanted = {f"knowledge/{place_name(topic_name(one))}" for one in missing}
     named = [one for one in files if one in wanted]
     look = ", ".join(named) if named and len(named) <= FILES_NAMED and estimate_tokens(", ".join(named)) <= left + 20 else rest
     return [*shown, f"- {len(missing)} more in {look}"]
@@ -324,7 +328,7 @@ def _named(topics: Sequence[Topic], budget: int) -> list[str]:
     if not topics:
         return []
     shown, left = list[str](), budget - 16
-    for name in dict.fromkeys(one_line(one.name) for one in topics):
+    for name in dict.fromkeys(shown_name(one.name) for one in topics):
         cost = estimate_tokens(f"{name}; ")
         if cost <= left:
             left -= cost

@@ -16,6 +16,9 @@ from tenure.errors import UserError
 
 Kind = Literal["day", "week", "month"]
 
+YEARS = range(1970, 2200)
+"""Years of the moments that a memory takes: calendars and zones are sound there, and what is outside was a slip."""
+
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WEEK = re.compile(r"(\d{4})-W(\d{2})")
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
@@ -89,6 +92,37 @@ def day_of(at: datetime, zone: tzinfo) -> str:
     return at.astimezone(UTC).astimezone(zone).date().isoformat()
 
 
+def checked_moment(at: datetime) -> datetime:
+    """A moment in UTC that a memory can file.
+
+    Raises:
+        UserError: it has no zone, or is outside of `YEARS`.
+    """
+    if at.utcoffset() is None:
+        raise UserError(f"'{at.isoformat()}' has no zone. Give one, such as {at.isoformat()}+00:00")
+    try:
+        moment = at.astimezone(UTC)
+    except (ValueError, OverflowError):  # before the year 1 or after 9999 in UTC
+        moment = None
+    if moment is None or moment.year not in YEARS:
+        raise UserError(f"The moment {at.isoformat()} is outside of the years {YEARS[0]} to {YEARS[-1]}, which a memory takes. Correct it.")
+    return moment
+
+
+def stamp(at: datetime) -> str:
+    """A moment in UTC to the microsecond, so that texts sort as times.
+
+    Raises:
+        UserError: see `checked_moment`.
+    """
+    return checked_moment(at).isoformat(timespec="microseconds")
+
+
+def can_be_filed(day: str) -> bool:
+    """Whether a day can be one of a tree: of `YEARS`, or next to them where a zone moves a moment over the edge."""
+    return YEARS[0] - 1 <= int(day[:4]) <= YEARS[-1] + 1
+
+
 def week_of(day: str) -> Period:
     """The ISO week of a day; its year is that of its Thursday."""
     year, week, _ = date.fromisoformat(day).isocalendar()
@@ -113,9 +147,9 @@ def months_of(week: Period) -> tuple[Period, ...]:
 def touched(days: Sequence[str]) -> tuple[Period, ...]:
     """What has to be compacted when entries of some days arrive, in the order in which one rests on the other.
 
-    A week over two months touches both.
+    A week over two months touches both. Days that cannot be filed touch nothing.
     """
-    own = sorted(set(days))
+    own = sorted(filter(can_be_filed, set(days)))
     weeks = dict.fromkeys(map(week_of, own))
     months = sorted({month for week in weeks for month in months_of(week)})
     return (*(Period("day", day) for day in own), *weeks, *months)

@@ -7,15 +7,16 @@ the tree, and the last line says how much that is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tenure.memory_tree.caps import Caps
-from tenure.memory_tree.entries import one_line
 from tenure.memory_tree.keywords import Keyword, as_text, pooled, rarer_first, shared_out, word_cost
+from tenure.memory_tree.mirror_names import place_name
 from tenure.memory_tree.nodes import DAY_WORDS, LEAST_WORDS, Line, Node
 from tenure.memory_tree.periods import age, week_of
 from tenure.memory_tree.topics import Topic, merge_topics, recurring, topic_line
+from tenure.playbook.blocks import defused
 from tenure.ranking import estimate_tokens
 
 RARITY = 0.5
@@ -26,6 +27,12 @@ TOPICS_SHARE = 0.4
 
 RECURRING, RECURRING_DAYS, RECURRING_SHARE = 6, 4, 0.05
 """Topics that nobody named but that come back: how many, from how many days, and their share of the cap."""
+
+SAID, SAID_SHORT = 240, 100
+"""Characters of what a person said to keep, word for word on a line of the root; and where there is less room."""
+
+SAID_SHARE = 4
+"""What is word for word takes one part in so many of what is left for rules at most; those that come last have keywords."""
 
 LEAST_LINE = 8
 """Keywords for which a line of the history must have room, else it stands for more days."""
@@ -46,7 +53,14 @@ class _Stretch:
     days: tuple[str, ...]
 
 
-def build_root(months: Sequence[Node], *, today: str, zone: str = "UTC", caps: Caps | None = None) -> str:
+def build_root(
+    months: Sequence[Node],
+    *,
+    today: str,
+    zone: str = "UTC",
+    caps: Caps | None = None,
+    kept: Callable[[str], Sequence[str]] = lambda _: (),
+) -> str:
     """The root of a tree, under its cap.
 
     Args:
@@ -54,6 +68,7 @@ def build_root(months: Sequence[Node], *, today: str, zone: str = "UTC", caps: C
         today: ISO date in the zone.
         zone: name of the zone in which days begin.
         caps: how long it may be.
+        kept: gives what a person said to keep under a topic's name, word for word, oldest first.
     """
     caps = caps or Caps()
     months = sorted(months, key=lambda one: one.period)
@@ -63,7 +78,7 @@ def build_root(months: Sequence[Node], *, today: str, zone: str = "UTC", caps: C
     topics = merge_topics(topic for month in months for topic in month.topics)
     entries = sum(line.entries for line in days.values())
     head = [f"# Memory: {min(days)} to {max(days)}, {entries:,} entries, days in {zone}"]
-    given, left_out = _given(topics, today, int(caps.root_tokens * TOPICS_SHARE), int(caps.root_lines * TOPICS_SHARE))
+    given, left_out = _given(topics, today, int(caps.root_tokens * TOPICS_SHARE), int(caps.root_lines * TOPICS_SHARE), kept)
     look = "open a day (2026-03-15), a week (2026-W11) or a month (2026-03), or recall by words."
     foot = f"More is in the tree than here{_more(left_out)}: {look}"
     spent = estimate_tokens("\n".join([*head, *given, foot])) + 12
@@ -91,7 +106,9 @@ def _more(left_out: Sequence[Topic]) -> str:
     return f", such as {number} in {first if first == last else f'{first} to {last}'} (list: memory topics)"
 
 
-def _given(topics: Sequence[Topic], today: str, budget: int, rows: int) -> tuple[list[str], list[Topic]]:
+def _given(
+    topics: Sequence[Topic], today: str, budget: int, rows: int, kept: Callable[[str], Sequence[str]]
+) -> tuple[list[str], list[Topic]]:
     """Lines of what writers named, newest first, by heading; and what had no room."""
     groups: dict[str, list[Topic]] = {"Active": [], "Patterns": [], "Topics": []}
     for topic in topics:
@@ -103,8 +120,7 @@ def _given(topics: Sequence[Topic], today: str, budget: int, rows: int) -> tuple
         share, shown = left // (len(groups) - place), list[str]()
         # One part for each group, and what one leaves over goes to those behind it.
         for topic in sorted(group, key=lambda one: (one.last, one.name), reverse=True):
-            where = f"knowledge/{one_line(topic.name)}" if topic.type in _PATTERNS else ""
-            line = topic_line(topic, today, where=where)
+            line = _kept_line(topic, today, share // SAID_SHARE, kept)
             cost = estimate_tokens(f"{line}\n")
             if cost <= share - 8 and len(lines) + len(shown) + 1 < rows:
                 share -= cost
@@ -116,6 +132,36 @@ def _given(topics: Sequence[Topic], today: str, budget: int, rows: int) -> tuple
             lines += [f"## {name}", *shown]
             left -= 6
     return lines, left_out
+
+
+def _kept_line(topic: Topic, today: str, budget: int, kept: Callable[[str], Sequence[str]]) -> str:
+    """The line of a topic: with what people said to keep in place of its keywords, if that has room.
+
+    Keywords of a rule do not say whether it tells to do a thing or never to do it.
+    """
+    where = f"knowledge/{place_name(topic.name)}" if topic.type in _PATTERNS else ""
+    said = kept(topic.name) if where and budget > 0 else ()
+    for longest in (SAID, SAID_SHORT) if said else ():
+        line = topic_line(topic, today, where=where, said=_newest(said, longest))
+        if estimate_tokens(f"{line}\n") <= budget:
+            return line
+    return topic_line(topic, today, where=where)
+
+
+def _newest(said: Sequence[str], longest: int) -> str:
+    """The newest of some texts on one line, and those before it while all of them fit; `…` where there is more."""
+    texts = [" ".join(defused(" ".join(text.split())).replace("<!--", "<! --").split()) for text in reversed(said)]
+    texts = [text if text.endswith((".", "!", "?", "…", "。")) else f"{text}." for text in dict.fromkeys(filter(None, texts))]
+    if not texts:
+        return ""
+    if len(texts[0]) > longest:
+        cut = texts[0][: longest - 1]
+        start, blank, _ = cut.rpartition(" ")
+        return f"{start if blank and len(start) > longest // 2 else cut}…"
+    found, n = texts[0], 1
+    while n < len(texts) and len(found) + 1 + len(texts[n]) <= longest:
+        found, n = f"{found} {texts[n]}", n + 1
+    return found if n == len(texts) else f"{found} …"
 
 
 def _coming_back(topics: Sequence[Topic], today: str, budget: int, rows: int) -> list[str]:

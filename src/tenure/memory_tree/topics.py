@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tenure.memory_tree.entries import EntryType, one_line
+from tenure.memory_tree.entries import EntryType
+from tenure.memory_tree.mirror_names import shown_name
 from tenure.memory_tree.periods import age
 
 Sort = Literal["kept", "project", "reference", "log"]
@@ -77,22 +78,24 @@ def merge_topics(topics: Iterable[Topic]) -> tuple[Topic, ...]:
     return tuple(sorted(merged, key=lambda one: (one.key, one.name)))
 
 
-def topic_line(topic: Topic, today: str, *, where: str = "") -> str:
+def topic_line(topic: Topic, today: str, *, where: str = "", said: str = "") -> str:
     """A topic as the root shows it: `- topic: sub, sub (type, age, where to look)`.
 
     Args:
         topic: what is shown.
         today: ages are counted to it.
         where: where to look; empty names its newest days.
+        said: shown in place of its words, as it is; empty shows those.
     """
-    subs = f": {', '.join(one_line(sub) for sub in topic.subs)}" if topic.subs else ""
+    about = said or ", ".join(shown_name(sub) for sub in topic.subs)
+    subs = f": {about}" if about else ""
     look = where or " ".join(topic.days[-WHERES:])
     marks = [topic.type, age(topic.last, today), look]
     if topic.type == "reference":
         marks.insert(1, "unverified")
     if topic.done:
         marks.insert(1, "done")
-    return f"- {one_line(topic.name)}{subs} ({', '.join(marks)})"
+    return f"- {shown_name(topic.name)}{subs} ({', '.join(marks)})"
 
 
 def recurring(topics: Sequence[Topic], *, least_days: int, most: int) -> tuple[Topic, ...]:
