@@ -251,7 +251,7 @@ def _text(place: int, value: str) -> Callable[[list[dict[str, Any]]], None]:
         (lambda held: held[1]["texts"].update({digest_of("1" * 32, "x"): ["1" * 32, "x"]}), "line 2: a text stands in it"),
         (_payload("author", "person:mallory"), "line 2: link 2 of writer .* does not give its digest"),
         (_payload("operations", []), "line 2: a text stands in it"),
-        (_payload("id", "00"), "line 2: link 2 of writer .* does not give its digest"),
+        (_payload("id", "01JZX8D2H4M6P8R0S2T4V6W8Y0"), "line 2: .* before the first of writer"),
         (_payload("key", 7), "line 2: its payload is no delta"),
         (_set("payload", {}), "line 2: its payload is no delta"),
         (_set("digest", "0" * 64), "line 2: link 2|line 3: link 2"),

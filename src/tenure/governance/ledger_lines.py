@@ -9,6 +9,8 @@ chain began with; where a copy of its database went on by itself, two links foll
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +25,9 @@ FORM = 1
 
 _FIELDS = frozenset({"digest", "ledger", "payload", "previous", "seq", "texts", "writer"})
 _DIGITS = frozenset("0123456789abcdef")
+_ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_LONGEST = {"author": 200, "key": 1_000}
+_CONTROL = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
 
@@ -166,6 +171,7 @@ def _parsed(line: str) -> Link:
         raise BadLine("its payload is no delta: it has no id")
     if not isinstance(inner.get("key"), str | None) or not isinstance(inner.get("operations"), list):
         raise BadLine("its payload is no delta: its key or its operations are of another kind")
+    _check_names(inner)
     if not _are_amendments(inner.get("amends", [])):
         raise BadLine("its payload is no tombstone: what it says of other links cannot be read")
     return Link(writer=writer, seq=seq, previous=previous, digest=digest, payload=payload, texts=_texts(held["texts"]))
@@ -182,11 +188,41 @@ def _texts(held: object) -> tuple[SealedText, ...]:
     return tuple(sorted(found, key=lambda one: one.digest))
 
 
+def is_id(delta: str) -> bool:
+    """Whether the id of a delta is one that a line may have."""
+    return _ID.fullmatch(delta) is not None
+
+
+def made_at(delta: str) -> int:
+    """When the id of a delta was made, in milliseconds since 1970; for the ids that lines may have (ULIDs)."""
+    return sum("0123456789ABCDEFGHJKMNPQRSTVWXYZ".index(sign) << 5 * place for place, sign in enumerate(reversed(delta[:10])))
+
+
+def _check_names(inner: Mapping[str, Any]) -> None:
+    """That id, author and key of a delta are what can stand in a ledger, in a table and in the order of all ids."""
+    if not is_id(inner["id"]):
+        raise BadLine(f"the id {_named(inner['id'])} of its delta is no ULID: 26 digits and capital letters, as Tenure gives them")
+    for name, most in _LONGEST.items():
+        said = inner.get(name) or ""
+        # A form from before texts were sealed has the author as it is; later ones name its digest.
+        if not isinstance(said, str):
+            continue
+        if len(said) > most:
+            raise BadLine(f"the {name} {_named(said)} of its delta has {len(said):,} characters, and may have {most:,}")
+        if any(unicodedata.category(sign) in _CONTROL for sign in said):
+            raise BadLine(f"the {name} {_named(said)} of its delta holds characters that nobody sees")
+
+
+def _named(value: str) -> str:
+    return ascii(value if len(value) <= 40 else value[:40] + "...")
+
+
 def _are_amendments(held: object) -> bool:
     return isinstance(held, list) and all(
         isinstance(one, list)
         and len(one) in (3, 4)
-        and isinstance(one[1], int)
+        and type(one[1]) is int
+        and 0 < one[1] < 1 << 53
         and all(isinstance(part, str) for place, part in enumerate(one) if place != 1)
         for one in held
     )

@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 
 from tenure.errors import UnreadableInput
 from tenure.governance.ledger import amended_to
-from tenure.governance.ledger_lines import Link
+from tenure.governance.ledger_lines import Link, is_id, made_at
 from tenure.governance.ledger_tree import in_order
 from tenure.learning.ledger_file import Entry, LedgerFile, portions
 from tenure.ports import Reading
+
+_DAY = 24 * 60 * 60 * 1_000
+"""How far ids may be off, in milliseconds: clocks of machines differ, and zones are set wrongly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +59,14 @@ class Arriving:
     differing: Mapping[str, Link] = field(default_factory=dict[str, Link])
 
 
-def look_at(reading: Reading, file: LedgerFile, *, trust: bool) -> Arriving:
+def look_at(reading: Reading, file: LedgerFile, *, trust: bool, now: int = 0) -> Arriving:
     """What a file brings.
 
     Args:
         reading: the scope.
         file: read and checked line by line.
         trust: whether installations of which nothing is here may bring something, and branches of chains that are.
+        now: the present moment in milliseconds since 1970; 0 leaves ids of the future alone.
 
     Raises:
         UnreadableInput: a link hangs in the air, or was changed; the message names the line.
@@ -70,6 +74,7 @@ def look_at(reading: Reading, file: LedgerFile, *, trust: bool) -> Arriving:
     known, differing = _standing(reading, file)
     new = {digest for digest in file.links if digest not in known}
     _check_parents(reading, file, new)
+    _check_times(reading, file, new, now)
     _check_vouched(reading, file)
     strange, forked = _strangers(reading, file, new)
     left_out = frozenset() if trust else _waiting(reading, file, new, strange)
@@ -127,6 +132,25 @@ def _check_parents(reading: Reading, file: LedgerFile, new: Collection[str]) -> 
                 file,
                 entry,
                 f"link {number} of writer {entry.writer}, which it follows, is neither in the file nor here: a line was taken out",
+            )
+
+
+def _check_times(reading: Reading, file: LedgerFile, new: Collection[str], now: int) -> None:
+    """That no new id is of before its writer's first, or of the future: the order of ids decides which delta counts."""
+    firsts = {one.writer: made_at(one.delta) for entries in file.links.values() for one in entries if one.place.seq == 1}
+    entries = sorted(file.links[one][0] for one in new)
+    missing = {one.writer for one in entries} - set(firsts)
+    if missing:
+        known = (link for link in reading.links() if link.seq == 1 and link.writer in missing)
+        firsts |= {link.writer: made_at(str(link.held["id"])) for link in known if is_id(str(link.held["id"]))}
+    for one in entries:
+        made = made_at(one.delta)
+        if now and made > now + _DAY:
+            late = "its writer's clock, or this machine's, is wrong, or the id was made up"
+            raise _broken(file, one, f"the id {one.delta} of its delta is of more than a day from now: {late}")
+        if made < firsts.get(one.writer, 0) - _DAY:
+            raise _broken(
+                file, one, f"the id {one.delta} of its delta is of more than a day before the first of writer {one.writer}: it was made up"
             )
 
 

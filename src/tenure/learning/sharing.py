@@ -15,14 +15,14 @@ from functools import reduce
 
 from tenure.errors import UnreadableInput
 from tenure.governance.ledger import amended_to, seal
-from tenure.governance.ledger_lines import Link, line_of
+from tenure.governance.ledger_lines import Link, is_id, line_of, made_at
 from tenure.governance.lessening import common, is_less, shortened_texts
 from tenure.governance.redaction import redact, redact_operations
 from tenure.learning.arriving import Arriving, Sender, look_at
 from tenure.learning.ledger_file import Entry, LedgerFile
-from tenure.learning.shared_admission import hold_what_fails, standing
+from tenure.learning.shared_admission import Before, hold_what_fails, standing, words
 from tenure.learning.upkeep import raise_bounds
-from tenure.playbook.delta import Delta
+from tenure.playbook.delta import Add, Delta, Merge, Update
 from tenure.playbook.delta_json import storable_delta
 from tenure.playbook.render import Core
 from tenure.ports import IdSource, Reading, Scrubbed, Store, Writing
@@ -43,6 +43,9 @@ class Shared:
         revoked: notes of deltas by which another installation revoked an origin: its later runs are not refused here by that.
         renamed: what this installation wrote as until now, if a copy of its database wrote too; empty otherwise.
         raised: which bounds were raised, one sentence; empty if they held.
+        replaced, replaced_by: ids of lessons that were in use here and went or say something else now, because older deltas with
+            their key or their id came in; and the installations that wrote those.
+        scopes: other scopes for which deltas were written that came in.
         version: arrival number of the newest delta.
         scrubbed: whether the files hold nothing of what was forgotten; none if nothing was.
     """
@@ -57,6 +60,9 @@ class Shared:
     revoked: tuple[str, ...] = ()
     renamed: str = ""
     raised: str = ""
+    replaced: tuple[str, ...] = ()
+    replaced_by: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
     version: int = 0
     scrubbed: Scrubbed | None = None
 
@@ -117,7 +123,9 @@ def take_in(
 
 
 def _taken(work: Writing, file: LedgerFile, *, ids: IdSource, at: datetime, trust: bool) -> Shared:
-    arriving = look_at(work, file, trust=trust)
+    made = ids.next()
+    arriving = look_at(work, file, trust=trust, now=made_at(made) if is_id(made) else 0)
+    newest = work.version()
     before = standing(work)
     own = work.own_writer()
     settled = _Settled(work, file, arriving)
@@ -126,11 +134,13 @@ def _taken(work: Writing, file: LedgerFile, *, ids: IdSource, at: datetime, trus
         _lay_out(work)
         return Shared(senders=arriving.senders, version=work.version())
     came: list[Delta] = []
+    writers: list[str] = []
 
     def links() -> Iterator[Link]:
         for digest in arriving.order:
             link = settled.chosen(digest)
             came.append(link.delta)
+            writers.append(link.writer)
             yield link
 
     work.put_links(links(), anew)
@@ -140,6 +150,8 @@ def _taken(work: Writing, file: LedgerFile, *, ids: IdSource, at: datetime, trus
     if anew:
         work.drop_cores()
     _lay_out(work)
+    _prove(work, file, newest)
+    replaced = _replaced(work, list(zip(writers, came, strict=True)), before, forgot=bool(anew))
     raised = raise_bounds(work, read_settings(work.setting))
     now_live = {lesson.id for lesson in work.lessons()}
     return Shared(
@@ -153,6 +165,9 @@ def _taken(work: Writing, file: LedgerFile, *, ids: IdSource, at: datetime, trus
         revoked=tuple(delta.note for delta in came if delta.cause == "revoke"),
         renamed=own if work.own_writer() != own else "",
         raised=raised,
+        replaced=tuple(sorted(replaced)),
+        replaced_by=tuple(sorted({one for some in replaced.values() for one in some})),
+        scopes=tuple(sorted({one.scope for one in came} - {"", work.scope})),
         version=work.version(),
     )
 
@@ -232,7 +247,15 @@ def without_secrets(delta: Delta) -> Delta:
     """A delta as redaction leaves it today; an equal one if there was nothing to take out."""
     note = redact(delta.note).text if delta.note else ""
     decisions = tuple(replace(one, note=redact(one.note).text) if one.note else one for one in delta.decisions)
-    return replace(delta, operations=redact_operations(delta.operations), note=note, decisions=decisions)
+    key = None if delta.key and _without_keys(delta.key) != delta.key else delta.key
+    operations = redact_operations(delta.operations)
+    return replace(delta, operations=operations, note=note, decisions=decisions, key=key, author=_without_keys(delta.author))
+
+
+def _without_keys(name: str) -> str:
+    """Who wrote something, or its key, without secrets; a mail address may be what somebody goes by."""
+    clean = redact(name) if name else None
+    return name if clean is None or not set(clean.counts) - {"email", "phone"} else clean.text
 
 
 def _vouch(work: Writing, settled: _Settled, *, ids: IdSource, at: datetime, name: str) -> None:
@@ -248,6 +271,43 @@ def _vouch(work: Writing, settled: _Settled, *, ids: IdSource, at: datetime, nam
 
 
 # -- what follows from it -------------------------------------------------------------------------------
+
+
+def _prove(work: Writing, file: LedgerFile, newest: int) -> None:
+    """That the ledger can be proven with what came in.
+
+    Raises:
+        UnreadableInput: it cannot; what was whole before stays so.
+    """
+    for broken in work.check_ledger().broken:
+        if broken.version > newest:
+            lines = [one.line for entries in file.links.values() for one in entries if one.delta == broken.delta]
+            where = f", line {min(lines)}" if lines else ""
+            raise UnreadableInput(f"{file.name}{where}: {broken.problem}. Nothing was imported.")
+
+
+def _replaced(work: Writing, came: Sequence[tuple[str, Delta]], before: Before, *, forgot: bool) -> dict[str, set[str]]:
+    """Lessons that were in use and gave way to older deltas, and whose those are, by lesson."""
+    by_name: dict[str, set[str]] = {}
+    by_key: set[str] = set()
+    spoken_of: set[str] = set()
+    for writer, delta in came:
+        by_key |= {writer} if delta.key else set()
+        for operation in delta.operations:
+            if isinstance(operation, Add) and operation.id in before.live:
+                by_name.setdefault(operation.id, set()).add(writer)
+            elif isinstance(operation, Update):
+                spoken_of.add(operation.id)
+            elif isinstance(operation, Merge):
+                spoken_of.add(operation.into)
+    found: dict[str, set[str]] = {}
+    for one in before.live:
+        now = work.lesson(one)
+        if now is None and (by_key or one in by_name or not forgot):
+            found[one] = by_name.get(one) or by_key or {writer for writer, _ in came}
+        elif now is not None and now.id == one and one in by_name and one not in spoken_of and words(now) != words(before.lessons[one]):
+            found[one] = by_name[one]
+    return found
 
 
 def _close(work: Writing, came: Sequence[Delta]) -> None:

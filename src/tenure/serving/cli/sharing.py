@@ -15,6 +15,7 @@ from tenure.serving.cli.output import Cell, counted, is_terminal
 from tenure.serving.cli.request import IN_PART, OK, Request, person
 
 if TYPE_CHECKING:
+    from tenure.learning.arriving import Sender
     from tenure.learning.sharing import Shared
     from tenure.wiring import Tenure
 
@@ -160,6 +161,9 @@ def _json(shared: Shared, name: str, scope: str, *, dry_run: bool) -> dict[str, 
         "revoked": list(shared.revoked),
         "renamed": bool(shared.renamed),
         "raised": shared.raised,
+        "replaced": list(shared.replaced),
+        "replaced_by": list(shared.replaced_by),
+        "scopes": list(shared.scopes),
         "version": shared.version,
         **({"dry_run": True} if dry_run else {}),
     }
@@ -167,15 +171,21 @@ def _json(shared: Shared, name: str, scope: str, *, dry_run: bool) -> dict[str, 
 
 def _show_senders(request: Request, shared: Shared) -> None:
     rows: list[list[Cell]] = [
-        [one.writer, f"{one.new:,}", f"{one.known:,}", f"{one.left_out:,}", _told_of(one.unknown, one.forked)] for one in shared.senders
+        [one.writer, f"{one.new:,}", f"{one.known:,}", f"{one.left_out:,}", _told_of(one)] for one in shared.senders
     ]
     columns = [Column(title="writer"), *(Column(title=title, right=True) for title in ("new", "known", "left out"))]
     request.terminal.table([*columns, Column(title="", wraps=True)], rows)
 
 
-def _told_of(unknown: bool, forked: bool) -> str:
-    said = ["nothing of it was here"] if unknown else []
-    return ", ".join(said + (["a copy of its database wrote too"] if forked else []))
+def _told_of(one: Sender) -> str:
+    said: list[str] = []
+    if one.left_out:
+        said.append("not trusted yet: --trust" if one.unknown else "a branch of it is not trusted yet: --trust")
+    elif one.unknown and one.new:
+        said.append("taken in for the first time")
+    if one.forked:
+        said.append("a copy of its database wrote too")
+    return ", ".join(said)
 
 
 def _show(request: Request, shared: Shared, name: str, file: str, *, dry_run: bool) -> None:
@@ -190,6 +200,14 @@ def _show(request: Request, shared: Shared, name: str, file: str, *, dry_run: bo
     ):
         if count:
             terminal.say(f"{counted(count, one)} {told}.")
+    if shared.replaced:
+        named = ", ".join(shared.replaced[:_NAMED]) + (", …" if len(shared.replaced) > _NAMED else "")
+        terminal.warn(
+            f"{counted(len(shared.replaced), 'lesson')} of yours {'was' if len(shared.replaced) == 1 else 'were'} replaced by older deltas "
+            f"of {', '.join(shared.replaced_by[:_NAMED])}: {named}"
+        )
+    if shared.scopes:
+        terminal.warn(f"It was written for scope {', '.join(shared.scopes[:_NAMED])}, and goes into this one.")
     for reason in shared.reasons[:_NAMED]:
         terminal.warn(f"held: {reason}")
     if shared.held:
