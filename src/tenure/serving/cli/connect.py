@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tenure.errors import UserError
+from tenure.errors import UserError, installing
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
@@ -126,7 +126,7 @@ def _tell(request: Request, wanted: Wanted, steps: Sequence[Step], dry_run: bool
     for sentence in next_steps:
         terminal.say(sentence)
     if next_steps and importlib.util.find_spec("mcp") is None:
-        terminal.say("The MCP server needs an extra that is not installed; hooks work without it: pip install 'tenure[mcp]'")
+        terminal.say(f"The MCP server needs an extra that is not installed; hooks work without it: {installing('mcp')}")
 
 
 def _shown(path: Path, root: Path) -> str:
