@@ -102,6 +102,7 @@ def _learn_session(spool: Spool, path: Path, held: Mapping[str, Any]) -> bool:
 
 
 def _learn(database: Path, held: Mapping[str, Any], notes: Sequence[Mapping[str, Any]]) -> str:
+    from tenure.serving.cli.output import counted
     from tenure.traces import ReadReport
     from tenure.wiring import Tenure
 
@@ -112,7 +113,7 @@ def _learn(database: Path, held: Mapping[str, Any], notes: Sequence[Mapping[str,
         report, remembered = ReadReport(), 0
         if held.get("flush"):
             remembered = sum(flush(book, run) for run in _runs(held, notes, book.scope, report))
-            return f"{remembered} entries written to memory before the host compacts"
+            return f"{counted(remembered, 'entry', 'entries')} written to memory before the host compacts"
 
         def each() -> Iterator[Run]:
             nonlocal remembered
@@ -121,9 +122,9 @@ def _learn(database: Path, held: Mapping[str, Any], notes: Sequence[Mapping[str,
                 remembered += flush(book, run)
 
         summary = book.learn_many(each())
-        lost = f", {report.count} places could not be read: {report.unreadable[0]}" if report.count else ""
-        learned = f"{summary.runs} runs, {summary.added} lessons added, {summary.merged} merged, {summary.held} held"
-        return f"{learned}, {remembered} entries in memory{lost}"
+        lost = f", {counted(report.count, 'place')} could not be read: {report.unreadable[0]}" if report.count else ""
+        learned = f"{counted(summary.runs, 'run')}, {counted(summary.added, 'lesson')} added, {summary.merged} merged, {summary.held} held"
+        return f"{learned}, {counted(remembered, 'entry', 'entries')} in memory{lost}"
 
 
 def flush(book: Tenure, run: Run) -> int:

@@ -83,11 +83,7 @@ def examine(request: Request) -> Checkup:
     checks.append(_search_check())
     for name, (_, distribution) in EXTRAS.items():
         there = _installed(name)
-        said = (
-            f"installed ({distribution} {importlib.metadata.version(distribution)})"
-            if there
-            else f"not installed; {installing(name)}"
-        )
+        said = f"installed ({distribution} {importlib.metadata.version(distribution)})" if there else f"not installed; {installing(name)}"
         checks.append(Check(name=f"extra {name}", state="ok" if there else "note", said=said))
     checks += _database_checks(request, facts)
     checks += _host_checks(facts)
