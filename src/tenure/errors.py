@@ -66,12 +66,17 @@ class SettingError(UserError):
     """A setting has a value it cannot have."""
 
 
+def installing(extra: str) -> str:
+    """How to install an extra: from an index, or in a checkout of the repository."""
+    return f"pip install 'tenure[{extra}]' (in a checkout: pip install '.[{extra}]')"
+
+
 class MissingExtra(UserError):
     """A capability needs an extra that is not installed."""
 
     def __init__(self, capability: str, *, extra: str, get: str = "") -> None:
         self.capability, self.extra = capability, extra
-        install = f"pip install 'tenure[{extra}]'"
+        install = installing(extra)
         also = f", and then: {get}" if get and get != install else ""
         super().__init__(f"{capability} needs the extra '{extra}'. Install it: {install}{also}.")
 

@@ -31,7 +31,7 @@ def test_a_session_that_ended_is_learned_without_anybody_waiting(machine: Machin
     machine.learned()
     assert ["stg accepted" in one["text"] for one in lessons(machine)] == [True]
     assert (machine.project / ".tenure" / ".gitignore").read_text() == "*\n"
-    assert "1 lessons added" in (machine.spool / "log").read_text()
+    assert "1 run, 1 lesson added" in (machine.spool / "log").read_text()
 
 
 def test_what_the_sub_agents_of_a_session_did_is_learned_with_it(machine: Machine) -> None:

@@ -318,7 +318,10 @@ except MissingExtra as exc:
     print(exc)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "Language models needs the extra 'models'. Install it: pip install 'tenure[models]'.\n"
+    assert (
+        done.stdout
+        == "Language models needs the extra 'models'. Install it: pip install 'tenure[models]' (in a checkout: pip install '.[models]').\n"
+    )
 
 
 def test_importing_the_adapter_loads_no_model_library() -> None:

@@ -83,7 +83,7 @@ def describe(plan: Plan) -> str:
     if plan.merges:
         parts.append(f"merged {sum(len(merge.ids) for merge in plan.merges)} duplicates")
     if plan.evictions:
-        parts.append(f"retired {len(plan.evictions)} lessons to keep the bounds")
+        parts.append(f"retired {len(plan.evictions)} {'lesson' if len(plan.evictions) == 1 else 'lessons'} to keep the bounds")
     return ("refine " + " and ".join(parts)) if parts else ""
 
 

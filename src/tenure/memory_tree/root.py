@@ -77,7 +77,7 @@ def build_root(
     days = {line.where: line for month in months for line in month.lines}
     topics = merge_topics(topic for month in months for topic in month.topics)
     entries = sum(line.entries for line in days.values())
-    head = [f"# Memory: {min(days)} to {max(days)}, {entries:,} entries, days in {zone}"]
+    head = [f"# Memory: {min(days)} to {max(days)}, {entries:,} {'entry' if entries == 1 else 'entries'}, days in {zone}"]
     given, left_out = _given(topics, today, int(caps.root_tokens * TOPICS_SHARE), int(caps.root_lines * TOPICS_SHARE), kept)
     look = "open a day (2026-03-15), a week (2026-W11) or a month (2026-03), or recall by words."
     foot = f"More is in the tree than here{_more(left_out)}: {look}"

@@ -105,7 +105,7 @@ class Ageing:
         if not self.days:
             return ""
         ago = f"confirmed {self.age_days:,} day{'' if self.age_days == 1 else 's'} ago" if self.age_days else "confirmed today"
-        return f"{self.days:,} days, {ago}{'; past, so it is shown with its age' if self.past else ''}"
+        return f"{self.days:,} {'day' if self.days == 1 else 'days'}, {ago}{'; past, so it is shown with its age' if self.past else ''}"
 
 
 def ageing(lesson: Lesson, lives: ShelfLives, at: datetime) -> Ageing:

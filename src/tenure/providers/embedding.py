@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Protocol
 
-from tenure.errors import EmbeddingFailed, MissingExtra, SettingError
+from tenure.errors import EmbeddingFailed, MissingExtra, SettingError, installing
 from tenure.ports import Embedder
 from tenure.settings import EMBEDDERS, NO_EMBEDDER
 from tenure.vectors import unit
@@ -65,7 +65,7 @@ class LocalEmbedder:
     def missing(self) -> str:
         """How to get what is not installed; empty if all is there."""
         if any(find_spec(module) is None for module in self.modules):
-            return f"pip install 'tenure[{self.extra}]'"
+            return installing(self.extra)
         return self._also()
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[array[float] | None]:

@@ -15,6 +15,7 @@ import re
 import signal
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -31,7 +32,18 @@ INVALID_REQUEST = -32600
 """JSON-RPC's code for what is no request that can be answered."""
 
 GRACE_S = 8.0
-"""Seconds that requests under way have to end in, once input has ended; then the process goes all the same."""
+"""Seconds that requests under way have to end in, once input has ended; then the process goes all the same.
+
+On a machine so busy that the process hardly gets a turn, they are seconds of its own processor time.
+"""
+
+LAST_S = 60.0
+"""Seconds after which it goes whatever it still does."""
+
+IDLE_S = 0.02
+"""Processor seconds in `_LOOK_S`, below which a process waits for something that does not come."""
+
+_LOOK_S = 2.0
 
 _ID = r'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")'
 _ID_FIRST = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID.encode())
@@ -218,7 +230,27 @@ def serve(make: Callable[[], TenureServer], wire: Wire, *, ended: Callable[[], N
 async def _go_after(ended: asyncio.Event, tell: Callable[[], None]) -> None:
     await ended.wait()
     tell()
-    # A daemon thread of the clock: what hangs in a request must not keep a process that nobody talks to any more.
-    last = threading.Timer(GRACE_S, os._exit, (0,))
-    last.daemon = True
-    last.start()
+    # A daemon thread: what hangs in a request must not keep a process that nobody talks to any more.
+    threading.Thread(target=_go, name="tenure-mcp-end", daemon=True).start()
+
+
+def _go() -> None:
+    began, used = time.monotonic(), time.process_time()
+    before = used
+    while True:
+        time.sleep(_LOOK_S)
+        now = time.process_time()
+        if overdue(time.monotonic() - began, now - used, now - before):
+            os._exit(0)
+        before = now
+
+
+def overdue(waited_s: float, worked_s: float, lately_s: float) -> bool:
+    """Whether a process whose input has ended has had its time.
+
+    Args:
+        waited_s: since the end of the input.
+        worked_s: processor time since then.
+        lately_s: processor time since the last look.
+    """
+    return waited_s >= LAST_S or (waited_s >= GRACE_S and (worked_s >= GRACE_S or lately_s < IDLE_S))

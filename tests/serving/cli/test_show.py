@@ -150,3 +150,17 @@ def test_a_lesson_without_grades_says_so_in_json_and_nothing_to_a_person(cli: Cl
     assert (grades.pop("would_have_been_right"), grades.pop("would_have_been_wrong"), grades.pop("cases")) == (0, 0, [])
     assert grades == {"right_at_present": None, "label_noise": None}
     assert "replay" not in cli("show", "inv-00001").out
+
+
+def test_an_empty_scope_names_the_scope_that_has_lessons(cli: Cli, playbook: None) -> None:
+    at = ("--scope", "acme/empty")
+    for command, typed in (
+        (("show",), "show"),
+        (("context", "close the books"), "context TASK"),
+        (("log",), "log"),
+        (("status",), "status"),
+    ):
+        said = cli(*command, *at).err
+        assert said.endswith(f"This database has lessons in scope acme/finance: tenure {typed} --scope acme/finance\n")
+        assert "Learn from runs" not in said
+    assert cli(*at, "show", "--json").err == ""

