@@ -69,3 +69,18 @@ def test_where_to_look_never_leads_out_of_knowledge(book: Tenure, topic: str) ->
     assert "//" not in where
     assert "\\" not in where
     assert "We ship on Fridays." in book.memory.read("knowledge", name=where.removeprefix("knowledge/"))
+
+
+def test_recall_lists_no_note_that_shares_no_word_with_the_question(book: Tenure) -> None:
+    book.memory.log("Never deploy on Fridays; the rota is empty then.", type="feedback", topic="releases")
+    book.memory.checkpoint(request="fix the login", decisions="sessions stay in Redis", outcome="fixed in 3f2a", topic="login")
+    book.memory.flush("The replica lags by two minutes.")
+    found = [one.text for one in book.memory.recall("when may we deploy").found]
+    assert found == ["Never deploy on Fridays; the rota is empty then."]
+    assert book.memory.recall("what about 3f2a").found[0].text.startswith("Request: fix the login")
+
+
+def test_what_was_said_around_an_answer_is_still_found(book: Tenure) -> None:
+    book.memory.log("When may we deploy the ledger?", session="talk", role="user")
+    book.memory.log("Mondays to Thursdays, 2026 only, says Ada of the operations desk in Lyon.", session="talk", role="user")
+    assert any("Ada" in one.text for one in book.memory.recall("deploy").found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from tenure.learning.embedding import Question
@@ -10,6 +10,7 @@ from tenure.learning.talks import Remembered, Talk, choose_remembered, weigh_tal
 from tenure.memory_tree.entries import Entry
 from tenure.passages import Found
 from tenure.ports import Reading
+from tenure.terms import indexed_words, question, stem
 
 TOKENS_EACH, FEWEST, MOST = 25, 40, 300
 """Sessions that are read: one for so many tokens of the budget, no fewer and no more than these. A shown piece takes about as much."""
@@ -51,8 +52,25 @@ def recall_log(look: Reading, text: str, *, budget: int, meaning: Question = WOR
     about = replace(about, hits=tuple(hit for hit in about.hits if hit.id in talks))
     said = replace(said, hits=tuple(hit for hit in said.hits if hit.group in talks))
     found, note = weigh_talks(about, said, text, talk=talks.__getitem__)
+    marked = {hit.id for hit in (*about.hits, *said.hits) if hit.identifiers}
+    stems = frozenset(map(stem, question(text).words))
+    found = [one for one in found if _shares(talks[one.talk], one.place, stems, marked)]
     pieces = tuple(replace(one, talk=shown_as[one.talk]) for one in choose_remembered(found, budget))
     return Log(pieces=pieces, days=_days(about, said), note=note or meaning.failed)
+
+
+def _shares(talk: Talk, place: int, stems: frozenset[str], marked: Collection[str]) -> bool:
+    """Whether a piece shares a word or an identifier with a question, itself or with the conversation that it is part of.
+
+    Wider words than the question's own find and weigh sessions; by themselves they answer nothing. Notes of a day that belong to
+    no session have nothing to do with each other, so each has to answer by itself.
+    """
+    loose = talk.id.partition(" ")[2] == ""
+    turns = [place] if loose else range(len(talk.turns))
+    if any(talk.turn_id(turn) in marked for turn in turns) or (not loose and talk.id in marked):
+        return True
+    said = (*(talk.turns[turn] for turn in turns), *(() if loose else talk.replies))
+    return any(not stems.isdisjoint(map(stem, indexed_words(text))) for text in said)
 
 
 def as_talk(name: str, day: str, session: Sequence[Entry]) -> Talk:

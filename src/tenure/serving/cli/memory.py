@@ -49,6 +49,10 @@ def register(app: typer.Typer) -> None:
     memory_mirror.register(group)
 
 
+LOG = "memory log 'We ship on Fridays.'"
+"""What makes the database of a memory that is not there."""
+
+
 def log(
     request: Request,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep; - reads standard input.", show_default=False)],
@@ -74,7 +78,8 @@ def log(
     elif kept is None:
         request.terminal.say(f"Event '{event}' was kept before; nothing was written.")
     else:
-        request.terminal.say(f"Kept in {kept.day} as {kept.type}. The tree takes it up with: {request.command('memory compact')}")
+        started = request.command("memory start")
+        request.terminal.say(f"Kept in {kept.day} as {kept.type}. Recall finds it now, the next start has it: {started}")
     return OK
 
 
@@ -82,7 +87,9 @@ def compact(
     request: Request,
     all: Annotated[bool, typer.Option("--all", help="Build the whole tree again from the raw log.")] = False,
 ) -> int:
-    """Build the nodes in which entries arrived, and those that ended.
+    """Bring the tree up to date.
+
+    Builds the nodes in which entries arrived, and those that ended. Starts, flushes, exports and imports do it too.
 
     A model, if one is set, writes the summaries of what is over; summaries that are there are used again. Where there is an
     embedder, a portion of the vectors is made that recall lacks.
@@ -111,7 +118,7 @@ def compact(
 
 def root(request: Request) -> int:
     """Print the root: the one short page that an agent always loads."""
-    with request.reading() as book:
+    with request.reading(writes=LOG) as book:
         text = book.memory.root()
     if request.as_json:
         from tenure.ranking import estimate_tokens
@@ -133,14 +140,14 @@ def show(
         ),
     ],
 ) -> int:
-    """Print a node of the tree, the raw entries of a session, or a text.
+    """Print a node, a raw session or a text.
 
-    Texts are scratchpad, working, queue, knowledge/NAME and plan/NAME.
+    Nodes are days, weeks and months. Texts are scratchpad, working, queue, knowledge/NAME and plan/NAME.
     """
     layer, _, name = where.partition("/")
     if layer in TEXTS:
         return _show_text(request, layer, name)
-    with request.reading() as book:
+    with request.reading(writes=LOG) as book:
         if "#" in where:
             entries = book.memory.session(where)
             if request.as_json:
@@ -177,7 +184,7 @@ def topics(
     """
     from tenure.memory_tree.topics import topic_line
 
-    with request.reading() as book:
+    with request.reading(writes=LOG) as book:
         found, today = book.memory.topics(where), book.memory.today()
     if request.as_json:
         request.terminal.document({"topics": [asdict(one) for one in found], "scope": book.scope})
@@ -190,7 +197,7 @@ def topics(
 
 
 def _show_text(request: Request, layer: str, name: str) -> int:
-    with request.reading() as book:
+    with request.reading(writes=LOG) as book:
         text = book.memory.read(layer, name=name)
         with book.store.reading(book.scope) as look:
             others = [one for one in look.memory_files(layer) if one]
@@ -215,7 +222,7 @@ def recall(
 
     Topics first, then pieces of the raw log, each with its age and where it stands.
     """
-    with request.reading() as book:
+    with request.reading(writes=LOG) as book:
         found = book.memory.recall(text, budget=budget)
     if request.as_json:
         request.terminal.document(asdict(found) | {"scope": book.scope})

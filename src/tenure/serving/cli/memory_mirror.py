@@ -84,7 +84,7 @@ def import_(
     Exits with 3 if a file was left.
     """
     # Looking reads and never makes a database; the other one writes.
-    with request.reading() if dry_run else request.writing() as book:
+    with request.reading(writes=f"memory import {folder}") if dry_run else request.writing() as book:
         done = book.memory.import_folder(folder, force=force, dry_run=dry_run)
     if request.as_json:
         request.terminal.document(asdict(done) | {"folder": folder, "scope": book.scope})

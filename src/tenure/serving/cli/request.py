@@ -47,13 +47,14 @@ class Request:
         return " ".join(["tenure", words, *given])
 
     @contextmanager
-    def reading(self, *, tell: bool = True, names: bool = True) -> Iterator[Tenure]:
+    def reading(self, *, tell: bool = True, names: bool = True, writes: str = "learn PATH") -> Iterator[Tenure]:
         """The playbook, to look at. A database that is not there is not made: it reads as an empty one.
 
         Args:
             tell: whether to say that it is not there.
             names: whether to take names out of texts if the scope asks for it; not where settings are changed and
                 checked, which must work while the model for it is missing.
+            writes: the command that would make it, as people would type it.
         """
         from tenure.project import database_url
 
@@ -61,9 +62,7 @@ class Request:
         path = database_file(url)
         if path is not None and not is_there(path):
             if tell:
-                self.terminal.warn(
-                    f"There is no database at {path} yet. The first command that writes makes it: {self.command('learn PATH')}"
-                )
+                self.terminal.warn(f"There is no database at {path} yet. The first command that writes makes it: {self.command(writes)}")
             url = "memory://"
         with self._opened(url, names) as book:
             yield book
