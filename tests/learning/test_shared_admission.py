@@ -115,7 +115,7 @@ def rewritten(store: Store, text: str, now: str) -> None:
     """Have a tombstone say that words were taken out of a text."""
     with store.writing(S) as work:
         entry = next(one for one in work.ledger() if any(getattr(op, "text", "") == text for op in one.delta.operations))
-        delta = replace(entry.delta, operations=[replace(entry.delta.operations[0], text=now)])  # type: ignore[call-arg, arg-type]
+        delta = replace(entry.delta, operations=[replace(entry.delta.operations[0], text=now)])  # type: ignore[arg-type]
         tombstone = Delta(IDS.next(work.newest_delta_id()), (), scope=S, author="person:a", cause="forget", at=NOW, note="x")
         work.rewrite({entry.version: delta}, tombstone)
 

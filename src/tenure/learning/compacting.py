@@ -170,8 +170,8 @@ class Building:
             due.update(touched([day]))
         for period in [one for one in self.built if one.kind == "day"]:
             self._finish(period)
-        for name, days in changes.kept_files():
-            self._work.put_memory_file(KEPT_FILES, name, kept_text(self._work, name, days))
+        for name, when in changes.kept_files():
+            self._work.put_memory_file(KEPT_FILES, name, kept_text(self._work, name, when))
         for period in sorted((one for one in due if one.kind != "day"), key=_order):
             self.build(period)
         if before != now:
