@@ -29,7 +29,7 @@ _GRANTS = tuple(
         rf"(?:permission|authority|authori[sz]ation|clearance|consent|{_RIGHT})\b",
         rf"\b{_AGENT} {_NOW}(?:are|is|have been|has been|were|was) {_NOW}"
         r"(?:allowed|permitted|authori[sz]ed|entitled|cleared|empowered|free|granted|an? admin\w*|root|(?:the )?(?:owner|administrator))\b",
-        rf"\b(?:grant(?:s|ed)?|gives?|gave|given|award(?:s|ed)?|extend(?:s|ed)?) (?:to )?{_AGENT} [^.;\n]{{0,40}}?(?:permission|{_RIGHT})\b",
+        rf"\b(?:grant(?:s|ed)?|gives?|gave|given|extend(?:s|ed)?) (?:to )?{_AGENT} [^.;\n]{{0,40}}?(?:permission|{_RIGHT})\b",
         rf"\b{_AGENT} (?:may|can|could|shall|should|must|will|need not|needn't|(?:does not|don't) need)\b"
         rf"{_OPEN}[^.;\n]{{0,120}}?{_UNASKED}\b",
         rf"\b{_AGENT} (?:may|can)\b{_OPEN}[^.;\n]{{0,60}}?\b(?:sudo|as root|as admin\w*)\b",
