@@ -27,7 +27,7 @@ def put(store: Store, delta: str, *operations: Any, **more: Any) -> None:
 def test_an_id_that_no_tenure_gives_is_refused_and_named(odd: str) -> None:
     theirs = InMemoryStore()
     put(theirs, odd, Add("s", "theirs"))
-    with pytest.raises(UnreadableInput, match="line 1: the id .* of its delta is no ULID"):
+    with pytest.raises(UnreadableInput, match=r"line 1: the id .* of its delta is no ULID"):
         imported(InMemoryStore(), exported(theirs))
 
 
@@ -35,7 +35,7 @@ def test_an_id_that_no_tenure_gives_is_refused_and_named(odd: str) -> None:
 def test_an_author_or_key_that_no_table_can_show_is_refused(more: dict[str, str]) -> None:
     theirs = InMemoryStore()
     told(theirs, "theirs", **more)
-    with pytest.raises(UnreadableInput, match="line 1: the (author|key) .* of its delta"):
+    with pytest.raises(UnreadableInput, match=r"line 1: the (author|key) .* of its delta"):
         imported(InMemoryStore(), exported(theirs))
 
 
@@ -53,11 +53,11 @@ def test_ids_of_the_future_and_of_before_the_chain_are_refused() -> None:
     theirs = InMemoryStore()
     told(theirs, "first")
     put(theirs, OLD, Add("s", "made up"))
-    with pytest.raises(UnreadableInput, match="line 2: .* before the first of writer"):
+    with pytest.raises(UnreadableInput, match=r"line 2: .* before the first of writer"):
         imported(InMemoryStore(), exported(theirs))
     later = InMemoryStore()
     put(later, "7" + "Z" * 25, Add("s", "made up"))
-    with pytest.raises(UnreadableInput, match="line 1: .* more than a day from now"):
+    with pytest.raises(UnreadableInput, match=r"line 1: .* more than a day from now"):
         imported(InMemoryStore(), exported(later))
 
 
@@ -67,7 +67,7 @@ def test_what_could_not_be_proven_afterwards_is_refused() -> None:
     first, second = (json.loads(line) for line in exported(theirs).splitlines())
     second["payload"]["version"] = 1
     second["digest"] = chain(second["previous"], canonical(second["payload"]))
-    with pytest.raises(UnreadableInput, match="line 2: its row says another version"):
+    with pytest.raises(UnreadableInput, match=r"line 2: its row says another version"):
         imported(ours, "".join(f"{canonical(one)}\n" for one in (first, second)).encode())
     assert exported(ours) == b""
 

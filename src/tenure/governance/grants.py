@@ -19,18 +19,22 @@ _UNASKED = (
     r"\bwithout (?:(?:any|a|an|the|further|prior|first|explicit|human|your|my|their|code) ){0,3}"
     r"(?:asking|review\w*|approv\w*|confirm\w*|permission|consent|checks?|checking|oversight|supervision|authori[sz]ation|notice)"
 )
+_NOW = r"(?:now |also |hereby |always |already |fully )*"
+_OPEN = r"(?! not\b| never\b| only\b)"
 _GRANTS = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"\b{_AGENT} (?:now |also |hereby |always |already )*(?:have|has|hold|holds|get|gets|were given|was given|got) "
-        rf"(?:been given |been granted |the |my |our |full |explicit |standing )*(?:permission|authority|authori[sz]ation|clearance|consent|{_RIGHT})\b",
-        rf"\b{_AGENT} (?:now |also |hereby )*(?:are|is|have been|has been|were|was) (?:now |also |hereby |always |fully )*"
+        rf"\b{_AGENT} {_NOW}(?:have|has|hold|holds|get|gets|were given|was given|got) "
+        r"(?:been given |been granted |the |my |our |full |explicit |standing )*"
+        rf"(?:permission|authority|authori[sz]ation|clearance|consent|{_RIGHT})\b",
+        rf"\b{_AGENT} {_NOW}(?:are|is|have been|has been|were|was) {_NOW}"
         r"(?:allowed|permitted|authori[sz]ed|entitled|cleared|empowered|free|granted|an? admin\w*|root|(?:the )?(?:owner|administrator))\b",
-        rf"\b(?:grant(?:s|ed)?|gives?|gave|given|award(?:s|ed)?|extends?|extended) (?:to )?{_AGENT} [^.;\n]{{0,40}}?(?:permission|{_RIGHT})\b",
-        rf"\b{_AGENT} (?:may|can|could|shall|should|must|will|need not|needn't|does not need|do not need|don't need)\b(?! not\b| never\b| only\b)"
-        rf"[^.;\n]{{0,120}}?{_UNASKED}\b",
-        rf"\b{_AGENT} (?:may|can)\b(?! not\b| never\b| only\b)[^.;\n]{{0,60}}?\b(?:sudo|as root|as admin\w*)\b",
-        rf"\b(?:permission|authori[sz]ation|access|rights?|privileges?) (?:is|are|was|were|has been|have been) (?:hereby |now )?(?:granted|given) to {_AGENT}\b",
+        rf"\b(?:grant(?:s|ed)?|gives?|gave|given|extend(?:s|ed)?) (?:to )?{_AGENT} [^.;\n]{{0,40}}?(?:permission|{_RIGHT})\b",
+        rf"\b{_AGENT} (?:may|can|could|shall|should|must|will|need not|needn't|(?:does not|don't) need)\b"
+        rf"{_OPEN}[^.;\n]{{0,120}}?{_UNASKED}\b",
+        rf"\b{_AGENT} (?:may|can)\b{_OPEN}[^.;\n]{{0,60}}?\b(?:sudo|as root|as admin\w*)\b",
+        r"\b(?:permission|authori[sz]ation|access|rights?|privileges?) (?:is|are|was|were|has been|have been) "
+        rf"{_NOW}(?:granted|given) to {_AGENT}\b",
     )
 )
 

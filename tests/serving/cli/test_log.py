@@ -38,3 +38,14 @@ def test_an_empty_ledger_says_what_to_do(cli: Cli) -> None:
     answer = cli("log")
     assert (answer.code, answer.out) == (0, "")
     assert "Nothing has changed in scope acme/finance yet" in answer.err
+
+
+def test_a_lesson_that_was_there_already_is_not_told_as_added(cli: Cli, folder: Path) -> None:
+    one = {"op": "ADD", "section": "invoices", "text": "Convert each line before summing."}
+    cli("apply", write_operations(folder, one))
+    cli("apply", write_operations(folder, one, {"op": "ADD", "section": "invoices", "text": "Round half up."}))
+    newest, first = cli("log").out.splitlines()[1:]
+    assert "1 lesson added" in newest
+    assert "1 lesson already there" in newest
+    assert "1 lesson added" in first
+    assert "already there" not in first

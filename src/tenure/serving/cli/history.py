@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,6 +36,7 @@ _DECIDED = {"open": "held again", "refused": "refused outright"}
 
 _VERBS = {
     "ADD": ("lesson added", "lessons added"),
+    "THERE": ("lesson already there", "lessons already there"),
     "HELD": ("lesson held", "lessons held"),
     "UPDATE": ("update", "updates"),
     "TALLY": ("count", "counts"),
@@ -77,6 +78,7 @@ def log(
         entries = list(reading.ledger(newest_first=True, limit=number or None))
         newest = reading.version()
         instead = "" if entries else next_step(request, book, "log")
+        repeated = {} if request.as_json else {entry.version: _repeated(reading, entry.delta) for entry in entries}
     if request.as_json:
         from tenure.serving.wire import entry_json
 
@@ -86,7 +88,13 @@ def log(
         terminal.say(f"Nothing has changed in scope {book.scope} yet. {instead}")
         return OK
     rows: list[Sequence[Cell]] = [
-        (str(entry.version), local_time(entry.delta.time), entry.delta.cause, one_line(entry.delta.author, 80), _what(entry))
+        (
+            str(entry.version),
+            local_time(entry.delta.time),
+            entry.delta.cause,
+            one_line(entry.delta.author, 80),
+            _what(entry, repeated[entry.version]),
+        )
         for entry in entries
     ]
     columns = [
@@ -258,21 +266,47 @@ def _refuse_options(*given: str | None) -> None:
             )
 
 
-def _what(entry: LedgerEntry) -> Cell:
+def _what(entry: LedgerEntry, repeated: Collection[int]) -> Cell:
     # The note of a review tells its decisions.
     decided = Counter(one.state for one in entry.delta.decisions if entry.delta.cause != "review")
     said = ", ".join(
-        filter(None, [_operations(entry.delta.operations), *(f"{number:,} {_DECIDED.get(one, one)}" for one, number in decided.items())])
+        filter(
+            None,
+            [_operations(entry.delta.operations, repeated), *(f"{number:,} {_DECIDED.get(one, one)}" for one, number in decided.items())],
+        )
     )
     return [(said, ""), (f"  {one_line(entry.delta.note, 80)}" if entry.delta.note else "", "dim")]
 
 
-def _operations(operations: Sequence[Operation]) -> str:
+def _repeated(reading: Reading, delta: Delta) -> set[int]:
+    """Places of ADDs whose lesson was there already: the same text in the same section, or a delta that changed nothing."""
+    from tenure.playbook.apply import added_keys
+    from tenure.playbook.delta import Add
+    from tenure.playbook.lessons import section_name, text_digest
+    from tenure.playbook.records import group_key
+
+    found: set[int] = set()
+    for place, key in added_keys(delta).items():
+        operation = delta.operations[place]
+        if isinstance(operation, Add):
+            section = section_name(operation.section, operation.kind or "strategy")
+            members = reading.group(group_key(section, text_digest(operation.text)))
+            # An imported one keeps its own id beside an equal text.
+            if members and members[0].key != key and not any(one.imported and one.key == key for one in members):
+                found.add(place)
+    return found
+
+
+def _operations(operations: Sequence[Operation], repeated: Collection[int]) -> str:
     from tenure.playbook.delta import OPERATION_NAMES, Add
 
     counts = Counter(
-        "HELD" if isinstance(operation, Add) and operation.status == "held" else OPERATION_NAMES[type(operation)]
-        for operation in operations
+        "THERE"
+        if place in repeated
+        else "HELD"
+        if isinstance(operation, Add) and operation.status == "held"
+        else OPERATION_NAMES[type(operation)]
+        for place, operation in enumerate(operations)
     )
     return ", ".join(
         counted(number, *_VERBS[name]) for name, number in sorted(counts.items(), key=lambda pair: list(_VERBS).index(pair[0]))

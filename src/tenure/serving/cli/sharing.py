@@ -170,9 +170,7 @@ def _json(shared: Shared, name: str, scope: str, *, dry_run: bool) -> dict[str, 
 
 
 def _show_senders(request: Request, shared: Shared) -> None:
-    rows: list[list[Cell]] = [
-        [one.writer, f"{one.new:,}", f"{one.known:,}", f"{one.left_out:,}", _told_of(one)] for one in shared.senders
-    ]
+    rows: list[list[Cell]] = [[one.writer, f"{one.new:,}", f"{one.known:,}", f"{one.left_out:,}", _told_of(one)] for one in shared.senders]
     columns = [Column(title="writer"), *(Column(title=title, right=True) for title in ("new", "known", "left out"))]
     request.terminal.table([*columns, Column(title="", wraps=True)], rows)
 
