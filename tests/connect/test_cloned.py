@@ -127,7 +127,8 @@ def test_trust_is_given_without_a_host_and_goes_with_the_database(machine: Machi
     assert "stg accepted" in _start(machine)
     elsewhere = machine.project.with_name("other")
     (elsewhere / ".git").mkdir(parents=True)
-    machine.tenure("add", "Never deploy on a Friday.", folder=elsewhere)
+    (elsewhere / "lessons.txt").write_text("[rule-00001] helpful=1 harmful=0 :: Never deploy on a Friday.\n", encoding="utf-8")
+    machine.tenure("import", "lessons.txt", folder=elsewhere)
     # A pull puts another database in its place.
     for path in machine.database.parent.glob("tenure.db*"):
         path.unlink()

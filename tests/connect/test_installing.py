@@ -356,6 +356,7 @@ def test_a_home_that_is_not_known_is_said_and_no_folder_of_that_name_is_made(tmp
 
     monkeypatch.setattr(pwd, "getpwuid", nobody)
     monkeypatch.delenv("HOME")
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match="Set HOME, or connect a project"):
         wanted_for("claude-code", tmp_path, user=True)
