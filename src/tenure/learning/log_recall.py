@@ -54,7 +54,8 @@ def recall_log(look: Reading, text: str, *, budget: int, meaning: Question = WOR
     found, note = weigh_talks(about, said, text, talk=talks.__getitem__)
     marked = {hit.id for hit in (*about.hits, *said.hits) if hit.identifiers}
     stems = frozenset(map(stem, question(text).words))
-    found = [one for one in found if _shares(talks[one.talk], one.place, stems, marked)]
+    if meaning.vector is None:  # what is near in meaning need not share a word
+        found = [one for one in found if _shares(talks[one.talk], one.place, stems, marked)]
     pieces = tuple(replace(one, talk=shown_as[one.talk]) for one in choose_remembered(found, budget))
     return Log(pieces=pieces, days=_days(about, said), note=note or meaning.failed)
 
