@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tenure.errors import UserError
-from tenure.memory_tree.entries import ENTRY_TYPES, Entry
+from tenure.memory_tree.entries import ENTRY_TYPES, Entry, one_line
 from tenure.memory_tree.flushing import flush_due
 from tenure.memory_tree.frontmatter import split_frontmatter, write_frontmatter
 from tenure.memory_tree.mirror import day_file, escaped, named_file, split_kept, unescaped
@@ -45,7 +45,7 @@ def entries_of_a_day(draw: st.DrawFn) -> list[Entry]:
             day=DAY,
             text=draw(st.one_of(ANY, FORGED)),
             type=draw(st.sampled_from(ENTRY_TYPES)),
-            topic=draw(st.one_of(st.just(""), ANY)),
+            topic=draw(st.one_of(st.just(""), ANY.map(one_line))),
             session=draw(st.one_of(st.just(""), ANY)),
             role=draw(st.sampled_from(["", "user", "a -->\nb"])),
             done=draw(st.booleans()),

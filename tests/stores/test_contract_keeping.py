@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +15,7 @@ from tenure.playbook.render import Core, Line, lesson_tokens
 from tenure.playbook.run import Outcome, Run, Step, Task
 from tenure.ports import FailedReply, HeldChange, Store, Usage
 from tenure.stores.codec import CORES_KEPT, cores_from_json
+from tests.memory_tree.trees import build, entry
 from tests.stores.contract import NASTY, cores, delta_lists, fresh_scope, look_at, nasty_texts, runs, usages
 
 # -- runs ---------------------------------------------------------------------------------------------
@@ -425,6 +427,7 @@ def test_many_small_prices_are_a_price(store: Store) -> None:
 def test_sizes_count_what_is_there(store: Store) -> None:
     scope = fresh_scope()
     names = ("runs", "lessons", "live", "provisional", "active", "held", "retired", "deltas", "open", "failed_replies")
+    names = (*names, "memory_entries", "memory_nodes")
     with store.reading(scope) as look:
         assert dict(look.counts()) == dict.fromkeys(names, 0)
     with store.writing(scope) as transaction:
@@ -441,6 +444,10 @@ def test_sizes_count_what_is_there(store: Store) -> None:
         transaction.hold(held("h2"))
         transaction.decide("h2", state="approved", decided="jo")
         transaction.keep_failed_reply(FailedReply(id="f", run="r1", purpose="reflect", reason="cut", reply="{"))
+        said = [entry(n, datetime(2026, 3, 15, 12, tzinfo=UTC), f"said {n}") for n in range(3)]
+        transaction.keep_entries(said)
+        for node in build(said)[0].values():
+            transaction.keep_node(node)
     expected = {
         "runs": 1,
         "lessons": 6,
@@ -452,6 +459,8 @@ def test_sizes_count_what_is_there(store: Store) -> None:
         "deltas": 2,
         "open": 1,
         "failed_replies": 1,
+        "memory_entries": 3,
+        "memory_nodes": 3,
     }
     with store.reading(scope) as look:
         assert dict(look.counts()) == expected

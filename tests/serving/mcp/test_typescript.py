@@ -18,6 +18,16 @@ import pytest
 from tests.serving.mcp.conftest import STEPS
 
 TYPESCRIPT = Path(__file__).with_name("typescript")
+TOOLS = [
+    "context",
+    "recall",
+    "checkpoint",
+    "report_outcome",
+    "propose_lesson",
+    "review_list",
+    "submit_reflection",
+    "submit_revision",
+]
 PACKAGES = sorted(json.loads((TYPESCRIPT / "package.json").read_text(encoding="utf-8"))["dependencies"])
 
 
@@ -56,7 +66,7 @@ def test_a_host_in_typescript_goes_from_context_to_lesson(package: str, tenure_c
     )
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
-    assert seen["tools"] == ["context", "report_outcome", "propose_lesson", "review_list", "submit_reflection", "submit_revision"]
+    assert seen["tools"] == TOOLS
     assert seen["prompts"] == ["reflect", "revise"]
     assert seen["templates"] == ["tenure://lessons/{id}"]
     assert seen["report"]["added"] == seen["reflection"]["added"] == 1
@@ -66,6 +76,9 @@ def test_a_host_in_typescript_goes_from_context_to_lesson(package: str, tenure_c
     assert seen["refused"]["content"][0]["text"].startswith("Refused: ")
     assert seen["unknown"]["isError"]
     assert "is not in scope" in seen["unknown"]["content"][0]["text"]
+    assert seen["checkpoints"][0].startswith("Written down")
+    assert "nothing was added" in seen["checkpoints"][1]
+    assert seen["recalled"].count("Nordwind") == 1
     assert seen["runs"] == 20
 
 
