@@ -55,23 +55,38 @@ def recall_log(look: Reading, text: str, *, budget: int, meaning: Question = WOR
     marked = {hit.id for hit in (*about.hits, *said.hits) if hit.identifiers}
     stems = frozenset(map(stem, question(text).words))
     if meaning.vector is None:  # what is near in meaning need not share a word
-        found = [one for one in found if _shares(talks[one.talk], one.place, stems, marked)]
+        shares = _Shares(stems, marked)
+        found = [one for one in found if shares.piece(talks[one.talk], one.place)]
     pieces = tuple(replace(one, talk=shown_as[one.talk]) for one in choose_remembered(found, budget))
     return Log(pieces=pieces, days=_days(about, said), note=note or meaning.failed)
 
 
-def _shares(talk: Talk, place: int, stems: frozenset[str], marked: Collection[str]) -> bool:
-    """Whether a piece shares a word or an identifier with a question, itself or with the conversation that it is part of.
+class _Shares:
+    """Whether pieces share a word or an identifier with a question, themselves or with the conversation that they are part of.
 
     Wider words than the question's own find and weigh sessions; by themselves they answer nothing. Notes of a day that belong to
     no session have nothing to do with each other, so each has to answer by itself.
+
+    Args:
+        stems: of the question's words.
+        marked: ids of turns and talks that hold one of its identifiers.
     """
-    loose = talk.id.partition(" ")[2] == ""
-    turns = [place] if loose else range(len(talk.turns))
-    if any(talk.turn_id(turn) in marked for turn in turns) or (not loose and talk.id in marked):
-        return True
-    said = (*(talk.turns[turn] for turn in turns), *(() if loose else talk.replies))
-    return any(not stems.isdisjoint(map(stem, indexed_words(text))) for text in said)
+
+    def __init__(self, stems: frozenset[str], marked: Collection[str]) -> None:
+        self._stems, self._marked = stems, marked
+        self._talks: dict[str, bool] = {}
+
+    def piece(self, talk: Talk, place: int) -> bool:
+        loose = talk.id.partition(" ")[2] == ""
+        if loose:
+            return talk.turn_id(place) in self._marked or self._holds(talk.turns[place])
+        if talk.id not in self._talks:
+            marked = talk.id in self._marked or any(talk.turn_id(turn) in self._marked for turn in range(len(talk.turns)))
+            self._talks[talk.id] = marked or any(map(self._holds, (*talk.turns, *talk.replies)))
+        return self._talks[talk.id]
+
+    def _holds(self, text: str) -> bool:
+        return not self._stems.isdisjoint(map(stem, indexed_words(text)))
 
 
 def as_talk(name: str, day: str, session: Sequence[Entry]) -> Talk:

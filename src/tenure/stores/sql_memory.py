@@ -34,6 +34,7 @@ class SqlMemory:
     _connection: Connection
     _dialect: Dialect
     _wall: Mapping[str, str]
+    _known_log: DatedLog | None = None
 
     def entries(self, *, day: str = "", limit: int | None = None) -> Sequence[Entry]:
         """Raw entries of a day, or of all days, in order; with a limit only the newest."""
@@ -76,8 +77,9 @@ class SqlMemory:
         return [topic for body in bodies for topic in topics_of(body)]
 
     def _log(self) -> DatedLog | None:
-        wall = self._wall_number()
-        return self._dialect.log(self._connection, wall, (self._wall["tenant"], self._wall["scope"])) if wall is not None else None
+        if self._known_log is None and (wall := self._wall_number()) is not None:
+            self._known_log = self._dialect.log(self._connection, wall, (self._wall["tenant"], self._wall["scope"]))
+        return self._known_log
 
     def memory_days(self) -> Sequence[str]:
         """Days that have entries, in order."""
