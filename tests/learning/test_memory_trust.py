@@ -119,8 +119,8 @@ def test_a_tree_that_does_not_follow_from_its_entries_is_found_out(tmp_path: Pat
         other.close()
         wrong = book.check_memory()
         assert wrong[:3] == (
-            "1 entries are not in the text index, so that recall does not find them",
-            "1 rows of the text index belong to no entry",
+            "entries that are not in the text index, so that recall does not find them: 1",
+            "rows of the text index that belong to no entry: 1",
             "nodes of days without entries: 2026-09-01",
         )
 

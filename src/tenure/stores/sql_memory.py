@@ -120,9 +120,9 @@ class SqlMemory:
         indexed = set(self._dialect.indexed_entries(self._connection, wall)) if wall is not None else set()
         wrong: list[str] = []
         if own - indexed:
-            wrong.append(f"{len(own - indexed):,} entries are not in the text index, so that recall does not find them")
+            wrong.append(f"entries that are not in the text index, so that recall does not find them: {len(own - indexed):,}")
         if indexed - own:
-            wrong.append(f"{len(indexed - own):,} rows of the text index belong to no entry")
+            wrong.append(f"rows of the text index that belong to no entry: {len(indexed - own):,}")
         built = [key for key, body in fetch(self._connection, _NODES, {**self._wall, "kind": "day"}) if body]
         return [*wrong, *without_entries(built, self.memory_days())]
 
