@@ -1,35 +1,28 @@
 """MCP over standard input and output: nothing but protocol on the one, bounded lines from the other, a graceful end.
 
 The process's own stdout is turned to stderr before anything else is loaded, so that what a library prints cannot tear
-a message. Lines are read by a thread of their own, because a read that waits cannot be called off: at SIGTERM the
-server ends as at the end of its input, requests under way are finished, and the process goes.
+a message. At the end of the input, and at SIGTERM, requests under way are finished and answered, and the process goes.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
-import re
 import signal
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, cast
+
+from tenure.serving.mcp_lines import Lines, UnderWay
 
 if TYPE_CHECKING:
     import anyio
 
     from tenure.serving.mcp import TenureServer
-
-LONGEST_LINE = 4_194_304
-"""Bytes of one message. What is longer is read past, and its sender is told."""
-
-INVALID_REQUEST = -32600
-"""JSON-RPC's code for what is no request that can be answered."""
 
 GRACE_S = 8.0
 """Seconds that requests under way have to end in, once input has ended; then the process goes all the same.
@@ -44,11 +37,6 @@ IDLE_S = 0.02
 """Processor seconds in `_LOOK_S`, below which a process waits for something that does not come."""
 
 _LOOK_S = 2.0
-
-_ID = r'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")'
-_ID_FIRST = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID.encode())
-_ID_LAST = re.compile(rb'[,{]\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID.encode() + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Wire:
@@ -67,68 +55,11 @@ def _taken(number: int, mode: str, instead: int) -> BinaryIO:
     return cast(BinaryIO, os.fdopen(own, mode, closefd=False))
 
 
-class Lines:
-    """Lines of the input as they come, as texts, until it ends or `stop` is called. Made inside the event loop.
-
-    Args:
-        source: the input.
-        refuse: writes the answer to a message that is too long.
-    """
-
-    def __init__(self, source: BinaryIO, refuse: Callable[[bytes], None]) -> None:
-        self._source, self._refuse, self._loop = source, refuse, asyncio.get_running_loop()
-        self._queue: asyncio.Queue[str | None] = asyncio.Queue(64)
-        self.ended = asyncio.Event()
-        threading.Thread(target=self._read, name="tenure-mcp-input", daemon=True).start()
-
-    def stop(self) -> None:
-        """End the input; what was read already is still given out."""
-        self.ended.set()
-
-    def _read(self) -> None:
-        try:
-            while line := self._source.readline(LONGEST_LINE + 1):
-                if len(line) > LONGEST_LINE:
-                    self._refuse(refusal(line[:4_096], self._last_of(line)))
-                    continue
-                text = whole_characters(line) if _HALF.search(line) else line.decode("utf-8", "replace")
-                asyncio.run_coroutine_threadsafe(self._queue.put(text), self._loop).result()
-        except (OSError, ValueError, RuntimeError):  # the other side, or the loop, is gone
-            pass
-        with suppress(RuntimeError):
-            asyncio.run_coroutine_threadsafe(self._queue.put(None), self._loop)
-
-    def _last_of(self, line: bytes) -> bytes:
-        """Read past the rest of a line; its last bytes."""
-        end = line[-4_096:]
-        while not end.endswith(b"\n") and (more := self._source.readline(65_536)):
-            end = (end + more)[-4_096:]
-        return end
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        ended = asyncio.ensure_future(self.ended.wait())
-        try:
-            while True:
-                following = asyncio.ensure_future(self._queue.get())
-                await asyncio.wait((following, ended), return_when=asyncio.FIRST_COMPLETED)
-                if not following.done():
-                    following.cancel()
-                    return
-                line = following.result()
-                if line is None:
-                    self.ended.set()
-                    return
-                if line.strip():
-                    yield line
-        finally:
-            ended.cancel()
-
-
 class Sink:
     """Where messages go, each in one piece. A reader that went away ends the server; it is no fault to report."""
 
-    def __init__(self, sink: BinaryIO) -> None:
-        self._sink, self._lock = sink, threading.Lock()
+    def __init__(self, sink: BinaryIO, under_way: UnderWay) -> None:
+        self._sink, self._under_way, self._lock = sink, under_way, threading.Lock()
         self.gone: Callable[[], None] = lambda: None
 
     async def write(self, text: str) -> int:
@@ -137,6 +68,7 @@ class Sink:
             await asyncio.to_thread(self.put, text.encode("utf-8", "replace"))
         except (OSError, ValueError):
             self.gone()
+        self._under_way.written(text)
         return len(text)
 
     def put(self, raw: bytes) -> None:
@@ -151,24 +83,6 @@ class Sink:
 
     async def flush(self) -> None:
         """All is written when `write` returns."""
-
-
-def refusal(start: bytes, end: bytes) -> bytes:
-    """The answer to a message that is too long, by its first and last bytes; its id is null where neither has one."""
-    found = _ID_FIRST.match(start) or _ID_LAST.search(end)
-    said = f"The message has more than {LONGEST_LINE // 1_048_576} MiB and was not read. Shorten it."
-    error = {"jsonrpc": "2.0", "id": json.loads(found[1]) if found else None, "error": {"code": INVALID_REQUEST, "message": said}}
-    return json.dumps(error).encode() + b"\n"
-
-
-def whole_characters(line: bytes) -> str:
-    """A message in which halves of characters (lone surrogates, as cut texts have) are U+FFFD: no strict reader takes them."""
-    text = line.decode("utf-8", "replace")
-    try:
-        said = json.dumps(json.loads(text), ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return text
-    return said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def log_to_stderr() -> None:
@@ -207,9 +121,10 @@ def serve(make: Callable[[], TenureServer], wire: Wire, *, ended: Callable[[], N
     async def serving() -> None:
         from mcp.server.stdio import stdio_server
 
-        sink = Sink(wire.sink)
-        lines = Lines(wire.source, sink.put)
-        sink.gone = lines.stop
+        under_way = UnderWay()
+        sink = Sink(wire.sink, under_way)
+        lines = Lines(wire.source, sink.put, under_way)
+        sink.gone = lines.abandon
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError, RuntimeError, ValueError):  # not every platform's loop can

@@ -16,6 +16,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
+from tenure import Tenure
 from tenure.serving.mcp_stdio import overdue
 from tests.serving.mcp.conftest import STEPS, Process, run_async, said
 
@@ -84,18 +85,47 @@ def test_an_outcome_is_learned_after_a_restart_of_the_server(start: Start) -> No
     assert second.call(1, "report_outcome", run=run, success=True, steps=STEPS, signal="test")["structuredContent"]["added"] == 1
 
 
-def test_messages_that_are_none_end_nothing(start: Start) -> None:
+def test_messages_that_are_none_are_answered_and_end_nothing(start: Start) -> None:
     child = start()
     child.greet()
-    for raw in (b"garbage", b"[1, 2]", b'{"jsonrpc": "2.0", "id": 9}', b"\xff\xfe\x00", b"[" * 100_000, b"", b"null", b'{"jsonrpc":"1.0"}'):
+    deep = b'{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"recall","arguments":' + b'{"a":' * 50_000
+    wrong = {
+        b"garbage": (None, -32700),
+        b"[1, 2]": (None, -32600),
+        b'{"jsonrpc": "2.0", "id": 9}': (9, -32600),
+        b"\xff\xfe\x00": (None, -32700),
+        b"[" * 100_000: (None, -32600),
+        b"null": (None, -32600),
+        b'{"jsonrpc":"1.0","id":"b","method":"ping"}': ("b", -32600),
+        b'{"jsonrpc":"2.0","id":6,"method":5}': (6, -32600),
+        b'{"jsonrpc":"2.0","id":3.5,"method":"ping"}': (None, -32600),
+        b'[{"jsonrpc":"2.0","id":7,"method":"ping"}]': (None, -32600),
+        deep + b"1" + b"}" * 50_002: (4, -32600),
+    }
+    for raw, (named, code) in wrong.items():
         child.send(raw)
-    child.send(b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"context","arguments":{"task":"half \\ud83d of it"}}}')
-    answers: dict[Any, Any] = {}
-    while 2 not in answers:
         answer = child.receive()
-        answers[answer.get("id")] = answer
-    assert "This is run" in text_of(answers[2]["result"])
+        assert (answer["id"], answer["error"]["code"]) == (named, code), raw[:80]
+        assert answer["error"]["message"].endswith(".")
+    child.send(b"")
+    child.send(b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"context","arguments":{"task":"half \\ud83d of it"}}}')
+    assert "This is run" in text_of(child.receive()["result"])
     assert child.ask(3, "ping")["result"] == {}
+
+
+def test_all_that_was_asked_is_answered_though_the_input_ends_at_once(start: Start) -> None:
+    """A caller that pipes its requests in must not believe that nothing was written."""
+    child = start()
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    requests = [("initialize", client), ("tools/call", {"name": "checkpoint", "arguments": {"request": "ship it", "event_id": "e1"}})]
+    requests += [("tools/call", {"name": "context", "arguments": {"task": f"find order {n}"}}) for n in range(5)]
+    lines = [{"jsonrpc": "2.0", "id": n, "method": method, "params": params} for n, (method, params) in enumerate(requests)]
+    off = [{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}}]
+    told, _ = child.child.communicate(b"".join(json.dumps(line).encode() + b"\n" for line in [*lines, *off]), timeout=60)
+    answers = {one["id"]: one for one in map(json.loads, told.splitlines())}
+    assert set(answers) == set(range(len(requests)))
+    assert text_of(answers[1]["result"]).startswith("Written down")
+    assert child.child.returncode == 0
 
 
 @pytest.mark.parametrize("id_first", [True, False])
@@ -120,6 +150,7 @@ def test_the_end_is_quick_and_finishes_what_is_under_way(start: Start, tmp_path:
     if how == "end of input":
         assert child.child.stdin is not None
         child.child.stdin.close()
+        assert child.receive()["id"] == 2
     else:
         child.receive()
         child.child.send_signal(how)
@@ -129,11 +160,8 @@ def test_the_end_is_quick_and_finishes_what_is_under_way(start: Start, tmp_path:
     assert child.child.stderr is not None
     told = child.child.stderr.read().decode()
     assert "Traceback" not in told
-    if how != "end of input":
-        from tenure import Tenure
-
-        with Tenure.open(f"sqlite:///{tmp_path / 'book.db'}", scope="acme/orders") as book:
-            assert len(book.playbook.lessons) == 1
+    with Tenure.open(f"sqlite:///{tmp_path / 'book.db'}", scope="acme/orders") as book:
+        assert len(book.playbook.lessons) == 1
 
 
 def test_a_client_that_goes_away_ends_the_server_without_a_traceback(start: Start) -> None:
