@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from dataclasses import asdict
 from pathlib import Path
@@ -51,7 +52,8 @@ def test_no_secret_is_kept_or_shown_whichever_field_it_stands_in(book: Tenure) -
     assert "whitfield" not in said
     assert "rotate the key" in said
     assert memory.read("plan", name=MAIL) == "rotate [redacted:aws-key]"
-    # The same event is still one entry, and another secret is another event.
+    # The same event is still one entry; another secret is another event, and so is another text under a name that lost one.
+    assert memory.log("again", event=f"event {KEY}") is not None
     assert memory.log("again", event=f"event {KEY}") is None
     assert memory.log("another", event="event AKIAABCDEFGHIJKLMNOQ") is not None
 
@@ -60,6 +62,12 @@ def test_names_that_lose_a_secret_stay_apart_and_others_stay_as_they_are() -> No
     assert plain_name("claude-code:0b1f6f3e-9c1d-4f0e-8a52-2f3f5cf0e7aa") == "claude-code:0b1f6f3e-9c1d-4f0e-8a52-2f3f5cf0e7aa"
     assert plain_name(KEY) != plain_name("AKIAABCDEFGHIJKLMNOQ")
     assert plain_name(KEY) == plain_name(KEY)
+    # What is left of a phone number fits thousands of others: nobody can try them all and know.
+    left = plain_name("+49 170 1234567")
+    assert re.fullmatch(r"\[redacted:phone\]#[0-9a-f]{4}", left)
+    assert sum(plain_name(f"+49 170 {n:07}", "[redacted:phone]") == left for n in range(300_000)) > 1
+    # Names of entries with different texts stay apart even where those few digits are the same.
+    assert plain_name(KEY, text="one") != plain_name(KEY, text="another")
     (topic,) = shown_topics([Topic(name=f"a {MAIL}", subs=("b", KEY), days=("2026-11-29",))])
     assert (topic.name, topic.subs) == ("a [redacted:email]", ("b", "[redacted:aws-key]"))
 

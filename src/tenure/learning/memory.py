@@ -178,7 +178,8 @@ class Memory(MirrorKeeping):
             role: who speaks, such as `user` or `assistant`.
             at: when, with a zone; none takes now.
             done: of a project: that its topic is finished.
-            event: id of the host's event; the same event told again is not kept again.
+            event: id of the host's event; the same event told again is not kept again. Where a secret was taken out of the id, it is
+                the same event only with the same text.
             origin: name of the origin of the text (see `Origin.name`); empty for who keeps the memory.
 
         Returns:
@@ -189,7 +190,7 @@ class Memory(MirrorKeeping):
         """
         if not text.strip():
             raise UserError("There is nothing to keep. Give a text: tenure memory log 'We ship on Fridays.'")
-        chosen, name, event = checked_type(type) if type else None, checked_topic(topic), plain_name(event)
+        chosen, name, event = checked_type(type) if type else None, checked_topic(topic), plain_name(event, text=redact(text).text)
         moment = at if at is not None else self._clock.now()
         with self._store.writing(self._scope) as work:
             settings = memory_settings(work)

@@ -1,7 +1,9 @@
 """Redaction of what is written into a memory, and again of what is shown of it: texts, and names of all kinds.
 
-Names are what entries are grouped and told apart by, so one that a secret was taken out of stays different from another: it has a
-short digest of what it was behind it.
+Names are what entries are grouped and told apart by, so one that a secret was taken out of stays different from another: it has
+four digits behind it that follow from what it was. There are no more of them, because a phone number or a short password can be
+guessed from a longer digest by trying all there are; four fit one name in 65,536, which is too many to tell the right one. Where
+two names with the same four would cost an entry, the digest of its text stands beside them: that text is kept anyway.
 """
 
 from __future__ import annotations
@@ -15,16 +17,28 @@ from tenure.memory_tree.entries import Entry, without_half_characters
 from tenure.memory_tree.nodes import Node
 from tenure.memory_tree.topics import Topic
 
+DIGITS = 4
+"""Hexadecimal digits that stand for what was taken out of a name."""
 
-def plain_name(name: str, clean: str | None = None) -> str:
-    """A name of a session, event, role or entry without secrets; still another one than that of another secret.
+_OF_A_TEXT = 12
+
+
+def plain_name(name: str, clean: str | None = None, *, text: str = "") -> str:
+    """A name of a session, event, role or entry without secrets; still another one than that of another secret, all but always.
 
     Args:
         name: as it came.
         clean: the same after redaction, where it was redacted already.
+        text: of the entry that it names alone, without secrets; names of entries with different texts are then never the same.
     """
     found = redact(name).text if clean is None else clean
-    return name if found == name else f"{found}#{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    if found == name:
+        return name
+    return f"{found}#{_digest(name)[:DIGITS]}" + (f".{_digest(text)[:_OF_A_TEXT]}" if text else "")
+
+
+def _digest(said: str) -> str:
+    return sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def without_secrets(entries: Sequence[Entry]) -> list[Entry]:
@@ -34,20 +48,20 @@ def without_secrets(entries: Sequence[Entry]) -> list[Entry]:
     names = sorted({name for one in entries for name in (one.id, one.session, one.role, one.event, one.topic, one.origin) if name})
     clean = dict(zip(names, redact_all(names), strict=True)) | {"": ""}
 
-    def named(name: str) -> str:
-        return plain_name(name, clean[name])
+    def named(name: str, text: str = "") -> str:
+        return plain_name(name, clean[name], text=text)
 
     def cleaned(one: Entry, text: str) -> Entry:
         if text == one.text and all(clean[name] == name for name in (one.id, one.session, one.role, one.event, one.topic, one.origin)):
             return one
         return replace(
             one,
-            id=named(one.id),
+            id=named(one.id, text),
             text=text,
             topic=clean[one.topic],
             session=named(one.session),
             role=clean[one.role],
-            event=named(one.event),
+            event=named(one.event, text),
             origin=clean[one.origin],
         )
 
