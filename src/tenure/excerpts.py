@@ -28,6 +28,12 @@ LEAST_COST = 15
 MORE_OF_THE_SAME = 0.3
 """What the next piece of a conversation is worth against the first: the first one names what it was about."""
 
+LONGEST_MEASURED = 60_000
+"""Characters of a text that are weighed sentence by sentence. Of a longer one it is the part that holds most words of the question."""
+
+_BLOCKS = 3
+_BLOCK = LONGEST_MEASURED // _BLOCKS
+
 _FIGURE = re.compile(r"\d+|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|twice)\b", re.IGNORECASE)
 _OF_ONESELF = re.compile(
     r"\b(?:i've|i just|i recently|i got|i bought|i had|i was|i went|i attended|i used|i spent|i started|i finished|i met|i made|i took"
@@ -50,7 +56,7 @@ def excerpt(text: str, stems: Collection[str], *, least: int = LEAST_TOKENS) -> 
         stems: of the question's words.
         least: tokens that the piece has at least.
     """
-    sentences = _measured_sentences(text, least)
+    sentences = _measured_sentences(_likeliest(text, stems), least)
     if not sentences:
         return text
     wanted = frozenset(stems)
@@ -67,6 +73,16 @@ def excerpt(text: str, stems: Collection[str], *, least: int = LEAST_TOKENS) -> 
         if worth > best:
             best, chosen = worth, (start, end)
     return "".join(part for part, *_ in sentences[chosen[0] : chosen[1]]).strip()
+
+
+def _likeliest(text: str, stems: Collection[str]) -> str:
+    """The part of a very long text whose blocks hold most of some stems, letter by letter; any other text whole."""
+    if len(text) <= LONGEST_MEASURED:
+        return text
+    starts = range(0, len(text), _BLOCK)
+    held = [sum(one in block for one in stems) for block in (text[start : start + _BLOCK].casefold() for start in starts)]
+    best = max(range(len(held)), key=lambda n: (sum(held[n : n + _BLOCKS]), -n))
+    return text[best * _BLOCK : best * _BLOCK + LONGEST_MEASURED]
 
 
 @lru_cache(maxsize=1 << 14)

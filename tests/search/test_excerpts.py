@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,6 +61,16 @@ def test_an_excerpt_holds_what_was_asked_and_stated() -> None:
     cut = excerpt(text, {"racket"})
     assert "racket downtown for 120" in cut
     assert estimate_tokens(cut) < estimate_tokens(text) / 2
+
+
+def test_a_very_long_text_is_cut_where_the_question_is_and_not_weighed_whole() -> None:
+    filler = "Nothing of note was said here today. " * 60_000
+    text = f"{filler}We paid the zebra farm 1,200 dollars for the fence. {filler}"
+    began = time.process_time()
+    found = excerpt(text, {"zebra", "fenc"})
+    assert "zebra farm 1,200" in found
+    assert found in text
+    assert time.process_time() - began < 3  # 8 seconds and more where each sentence is weighed
 
 
 def test_figures_and_what_one_did_are_facts_and_questions_are_not() -> None:
