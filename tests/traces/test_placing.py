@@ -50,6 +50,7 @@ def test_a_folder_that_is_gone_from_a_project_that_is_there_belongs_to_it(tmp_pa
 def test_paths_of_other_systems_and_none_at_all_do_not_fail() -> None:
     projects = Projects()
     assert projects(r"C:\Users\ana\Shop").startswith("local/shop-")
+    assert projects(r"c:\users\ana\Shop") == projects(r"C:\Users\ana\shop")
     assert projects("relative/place").startswith("local/place-")
     assert projects("/\x00").startswith("local/")
     assert projects("") == projects("  ") == ""

@@ -84,4 +84,5 @@ class Projects:
             pass
         self.vanished.append(folder)
         windows = "\\" in folder and "/" not in folder
-        return named_scope((PureWindowsPath if windows else PurePosixPath)(folder).name, folder)
+        # Windows takes small and capital letters for the same; editors write the letter of a drive either way.
+        return named_scope(PureWindowsPath(folder).name, folder.lower()) if windows else named_scope(PurePosixPath(folder).name, folder)
