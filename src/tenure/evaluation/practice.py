@@ -87,9 +87,9 @@ class TaskPractice:
     def _instances(self, task: Bench, part: str) -> tuple[Instance, ...]:
         found: list[Instance] = []
         for asked in task.stream(0):
-            id = f"{part} {asked.query.id}"
-            self._asked[id] = (task, asked)
-            found.append(Instance(id=id, task=Task(text=asked.query.text, kind=task.name, key=_key(asked.query)), expected=asked.truth))
+            name = f"{part} {asked.query.id}"
+            self._asked[name] = (task, asked)
+            found.append(Instance(id=name, task=Task(text=asked.query.text, kind=task.name, key=_key(asked.query)), expected=asked.truth))
         return tuple(found)
 
     def _items(self, shown: Context) -> tuple[list[Item], list[str]]:

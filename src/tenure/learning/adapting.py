@@ -21,11 +21,11 @@ from tenure.learning.history import rollback
 from tenure.learning.practice import AgentPractice, Attempt, Instance
 from tenure.learning.revoking import follow_rollback
 from tenure.learning.upkeep import renew_prompt
-from tenure.playbook.run import Outcome, Run, Step, Task
+from tenure.playbook.run import Outcome, Step, Task
 from tenure.ports import Clock, IdSource, Store, TaskAgent, Usage
 
 if TYPE_CHECKING:
-    from tenure.learning.learned import Learned, Summary
+    from tenure.learning.learned import Learned
     from tenure.learning.practice import AgentFunction, Practice, Scorer, ScorerFunction
     from tenure.learning.recall import Context
 
@@ -320,13 +320,16 @@ class _Adaptation:
         self._check_failures(failed, len(self._validation), "validation")
         if not scores:
             raise UserError(
-                f"None of {len(self._validation)} validation instances could be scored. Give each its 'expected', or a scorer that can tell."
+                f"None of {len(self._validation)} validation instances could be scored. Give each 'expected', or a scorer that can tell."
             )
         return fmean(scores), unscored
 
     def _check_failures(self, failed: Sequence[str], of: int, part: str) -> None:
         if failed and len(failed) == of:
-            raise UserError(f"The agent raised an exception on each of {of} {part} instances. The first: {failed[0]}")
+            raise UserError(
+                f"The agent raised an exception on each of {of} {part} instances. The first: {failed[0]}. "
+                "If that is how it fails, have it return what it came to instead."
+            )
         if failed:
             self._note(f"The agent raised an exception on {len(failed)} of {of} {part} instances. The first: {failed[0]}")
 
@@ -342,7 +345,7 @@ class _Adaptation:
             foreign = next((one for one in later if not self._is_ours(one.delta.key, one.delta.cause)), None)
             if foreign is not None:
                 self._note(
-                    f"Others changed the playbook meanwhile (version {foreign.version}, {foreign.delta.author}), so nothing was taken back. "
+                    f"Others changed the playbook meanwhile (version {foreign.version}, {foreign.delta.author}); nothing was taken back. "
                     f"The best was version {best.version}: tenure diff {best.version}"
                 )
                 return False

@@ -97,7 +97,7 @@ class AgentPractice:
             result = self._act(instance.task.text, shown.text)
             if inspect.isawaitable(result):
                 result = asyncio.run(_awaited(result))
-        except Exception as exc:  # whatever a user's agent may raise: it is what became of the attempt
+        except Exception as exc:  # noqa: BLE001  # whatever a user's agent may raise: it is what became of the attempt
             return Attempt(error=f"{type(exc).__name__}: {exc}")
         return result if isinstance(result, Attempt) else Attempt(answer=result)
 
@@ -142,7 +142,9 @@ def read_instances(path: Path) -> list[Instance]:
             continue
         instance = _instance(line, f"{path}, line {number}", f"{number}")
         if instance.id in found:
-            raise UnreadableInput(f"{path}, line {number}: the id '{instance.id}' stands on an earlier line too. Give each instance its own.")
+            raise UnreadableInput(
+                f"{path}, line {number}: the id '{instance.id}' stands on an earlier line too. Give each instance its own."
+            )
         found[instance.id] = instance
     if not found:
         raise UnreadableInput(f"'{path}' holds no instance. {FORM}")
@@ -164,7 +166,9 @@ def _instance(line: str, where: str, number: str) -> Instance:
         raise UnreadableInput(f"{where} has no task, a text that is not empty. {FORM}")
     expected = held.get("expected", "")
     if not isinstance(expected, str | int | float):
-        raise UnreadableInput(f"{where}: expected = {json.dumps(expected):.80}: it is a text or a number. Put other forms into a key of your own.")
+        raise UnreadableInput(
+            f"{where}: expected = {json.dumps(expected):.80}: it is a text or a number. Put other forms into a key of your own."
+        )
     key = str(asked.get("key") or sha256(text.encode()).hexdigest()[:16])
     return Instance(
         id=str(held.get("id") or number),
