@@ -38,7 +38,7 @@ class Clerk:
 
     def act(self, task: str, context: str) -> Attempt:
         self.tasks.append(task)
-        amount = task.split()[-1]
+        amount = task.rpartition(" ")[2]
         plain = amount.replace(".", "").replace(",", ".")
         steps = [] if POINT in context else [*self.called(amount, POINT)]
         return Attempt(answer="late" if steps else "booked", steps=(*steps, *self.called(plain, "")))
@@ -190,7 +190,7 @@ def test_an_agent_that_always_raises_ends_it(book: Tenure) -> None:
     def broken(task: str, context: str) -> str:
         raise NameError("name 'clinet' is not defined")
 
-    with pytest.raises(UserError, match="each of 4 validation instances. The first: NameError: name 'clinet'"):
+    with pytest.raises(UserError, match=r"each of 4 validation instances\. The first: NameError: name 'clinet'"):
         book.adapt(broken, TRAIN, validation=HELD)
 
 
