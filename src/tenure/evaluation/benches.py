@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenure.evaluation import bench_runs
+from tenure.evaluation.bench_arms import MEANINGS
 from tenure.evaluation.bench_runs import Asked
 
 __all__ = ["BENCHES", "Asked", "Bench"]
@@ -60,6 +61,7 @@ BENCHES: Mapping[str, Bench] = {
             needs_data=True,
             data="runs, in any form that learn reads",
             figures={
+                "arms": MEANINGS["arms"],
                 "runs": "runs in the file",
                 "errors": "tool errors in them",
                 "recurrent": "errors that an earlier run had too",
@@ -161,6 +163,7 @@ BENCHES: Mapping[str, Bench] = {
             measures="whether what strangers plant in runs becomes a lesson that is shown, without a model and with one that obeys them",
             needs_data=False,
             figures={
+                "arms": MEANINGS["arms"],
                 "attacks": "attack runs; each is learned without a model and with one",
                 "active_lessons": "lessons in use whose instruction comes from an attack",
                 "held": "lessons of attacks that wait for a person",
@@ -185,6 +188,7 @@ BENCHES: Mapping[str, Bench] = {
             needs_data=True,
             data="conversations with questions, in LoCoMo's form",
             figures={
+                "arms": MEANINGS["arms"],
                 "questions": "questions with an answer in the conversation",
                 "recall_at_5": "share of a question's evidence turns among the first five, averaged",
                 "recall_at_10": "the same among the first ten",
@@ -205,6 +209,7 @@ BENCHES: Mapping[str, Bench] = {
             data="a folder of chats by day, in MemAware's form, and its questions",
             also="--questions FILE",
             figures={
+                "arms": MEANINGS["arms"],
                 "entries": "raw entries, one a turn",
                 "build_seconds": "processor time for building the tree",
                 "root_tokens": "tokens of the root",
@@ -259,6 +264,7 @@ BENCHES: Mapping[str, Bench] = {
             data="a folder of chats by day, in MemAware's form, and its questions",
             also="--questions FILE",
             figures={
+                "arms": MEANINGS["arms"],
                 "questions": "questions asked",
                 "hit_3k": "share with an answer session in 3,000 tokens",
                 "hit_10k": "share with an answer session in 10,000 tokens",
@@ -281,6 +287,7 @@ BENCHES: Mapping[str, Bench] = {
             measures="which memory policy holds when hidden rules change and labels lie; see design/drift-bench.md",
             needs_data=False,
             figures={
+                "arms": MEANINGS["arms"],
                 "by_noise": "by share of wrong labels and arm: mean score with its 95 % interval, before and after the change, at the end",
                 "best_rival": "by share of wrong labels: the best other arm, and tenure's score minus its own, paired by seed",
                 "held_at_most_noise": "tenure's score at the most noise, as a share of its score without",
@@ -296,6 +303,7 @@ BENCHES: Mapping[str, Bench] = {
             needs_data=True,
             data="FiNER questions with their answers, one JSON object a line",
             figures={
+                "arms": MEANINGS["arms"],
                 "accuracy_clean": "share of entities tagged rightly, without the attacker",
                 "hijack_clean": "share of the target's entities that get the attacker's tag all the same",
                 "accuracy_poisoned": "share tagged rightly with the attacker's records, one vote per untrusted origin",
@@ -311,6 +319,7 @@ BENCHES: Mapping[str, Bench] = {
                 "names": "names the attacker used",
                 "tag": "the target",
                 "wrong_tag": "what the attacker wants in its place",
+                "hijack": "share of the target's entities that get the attacker's tag",
                 "seconds": "processor time for all of it",
             },
             run=bench_runs.poison,
@@ -323,6 +332,7 @@ BENCHES: Mapping[str, Bench] = {
             takes_folder=True,
             takes_file=True,
             figures={
+                "arms": MEANINGS["arms"],
                 "written": "distinct items ever written",
                 "alive_overwrite": "of them in the last recorded sheet",
                 "alive_tenure": "of them whole, word for word, in Tenure's rendered prompt of at most `words` words",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -137,6 +138,7 @@ def run(
     ] = None,
 ) -> int:
     """Run a measurement. Nothing is written to your database."""
+    from tenure.evaluation.bench_arms import MEANINGS
     from tenure.evaluation.benches import Asked
     from tenure.evaluation.tasks.listed import TASKS
 
@@ -201,7 +203,7 @@ def run(
     if request.as_json:
         request.terminal.document(found)
         return OK
-    _show(request.terminal, found, bench)
+    _show(request.terminal, found, replace(bench, figures={**MEANINGS, **bench.figures}))
     return OK
 
 
