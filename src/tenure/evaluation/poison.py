@@ -100,6 +100,7 @@ def run_poison(data: Path, *, records: int = 100, names: int = 1, seed: int = 0,
     for arm, tags in arms.items():
         figures[f"accuracy_{arm}"] = _share(tag == one.tag for tag, one in zip(tags, asked, strict=True))
         figures[f"hijack_{arm}"] = _share(tag == wrong for tag, one in zip(tags, asked, strict=True) if one.tag == common)
+    without = _share(tag == one.tag for tag, one in zip(_ask(_memory(()), asked), asked, strict=True))
     return {
         **figures,
         "kept": len(kept),
@@ -110,11 +111,11 @@ def run_poison(data: Path, *, records: int = 100, names: int = 1, seed: int = 0,
         "tag": common,
         "wrong_tag": wrong,
         "seconds": round(time.process_time() - began, 1),
-        "arms": _arms(figures, _share(tag == one.tag for tag, one in zip(_ask(_memory(()), asked), asked, strict=True)), taken, plainly),
+        "arms": _arms(figures, without, taken, plainly, len(asked)),
     }
 
 
-def _arms(figures: Mapping[str, float], without: float, taken: float, plainly: float) -> dict[str, Any]:
+def _arms(figures: Mapping[str, float], without: float, taken: float, plainly: float, asked: int) -> dict[str, Any]:
     """Share tagged rightly while the attacker's records are there, by memory; `hijack` is the attacker's share of its target."""
     told = {
         "none": (without, None, None),
@@ -124,7 +125,7 @@ def _arms(figures: Mapping[str, float], without: float, taken: float, plainly: f
         "tenure-clean": (figures["accuracy_clean"], figures["hijack_clean"], None),
     }
     return {
-        arm: {**arm_figures(score, alone=without, seconds=seconds, calls=0, usd=0.0), "hijack": hijack}
+        arm: {**arm_figures(score, alone=without, seconds=seconds, rollouts=asked, calls=0, usd=0.0), "hijack": hijack}
         for arm, (score, hijack, seconds) in told.items()
     }
 

@@ -112,12 +112,14 @@ def run_retention(data: Path, *, out: Path | None = None, tell: Callable[[float,
 
 def _arms(recordings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Share of all items ever written that are alive, over recordings. Nothing is remembered without a memory, and nobody acts."""
-    found: dict[str, Any] = {"none": arm_figures([0.0] * len(recordings), alone=0.0, tokens=0)}
+    found: dict[str, Any] = {"none": arm_figures([0.0] * len(recordings), alone=0.0, tokens=0, calls=0, usd=0.0)}
     for arm, end, curve in (("overwrite", "alive_overwrite", "alive_by_step"), ("tenure", "alive_tenure", "tenure_by_step")):
         by_quarter = [share_by_quarter(list(zip(one[curve], one["written_by_step"], strict=True))) for one in recordings]
         means = [_mean([one for one in column if one is not None]) for column in zip(*by_quarter, strict=True)]
         scores = [one[end] / one["written"] for one in recordings if one["written"]]
-        found[arm] = arm_figures(scores, alone=0.0, by_quarter=means)
+        # What a recorded model cost is not on record.
+        calls, usd = (0, 0.0) if arm == "tenure" else (None, None)
+        found[arm] = arm_figures(scores, alone=0.0, by_quarter=means, calls=calls, usd=usd)
     return found
 
 
