@@ -72,7 +72,9 @@ def locomo(folder: Path) -> dict[str, Any]:
 def chats(folder: Path) -> tuple[Path, Path]:
     (folder / "sessions").mkdir()
     for day in range(1, 10):
-        said = "I keep seven red hens in a coop behind the mill." if day == 3 else "The bus was late and full of people again. " * 300
+        said = (
+            "I keep seven red hens in a coop behind the mill. " if day == 3 else ""
+        ) + "The bus was late and full of people again. " * 80
         text = f"# 2023-05-{day:02}\n\n## Session s{day}\nSession Date: 2023-05-{day:02}\n\nUser: {said}\nAssistant: I see.\n"
         (folder / "sessions" / f"2023-05-{day:02}.md").write_text(text, encoding="utf-8")
     asked = {"question": "How many hens?", "answer": "seven", "answer_session_ids": ["s3"], "difficulty": "easy"}
