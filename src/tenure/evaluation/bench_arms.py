@@ -27,6 +27,7 @@ MEANINGS: Mapping[str, str] = {
     "calls": "model calls in one order",
     "usd": "what they cost",
     "cached_share": "share of the tokens that a prefix cache would have",
+    "hijack": "share of the target's entities that get the attacker's tag",
 }
 """What each figure of an arm means, for tables."""
 

@@ -319,7 +319,6 @@ BENCHES: Mapping[str, Bench] = {
                 "names": "names the attacker used",
                 "tag": "the target",
                 "wrong_tag": "what the attacker wants in its place",
-                "hijack": "share of the target's entities that get the attacker's tag",
                 "seconds": "processor time for all of it",
             },
             run=bench_runs.poison,
