@@ -10,6 +10,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
+from tenure.evaluation.harness.metrics import ATTEMPTS
 from tenure.evaluation.harness.statistics import interval
 from tenure.evaluation.likeness import Likeness
 
@@ -23,7 +24,8 @@ MEANINGS: Mapping[str, str] = {
     "gain_low": "lower bound of its 95 % interval over orders",
     "gain_high": "upper bound of it",
     "tokens": "tokens put before the agent for one instance",
-    "rollouts": "how often an agent acted in one order",
+    "seconds": "for one order",
+    ATTEMPTS: "how often an agent acted in one order",
     "calls": "model calls in one order",
     "usd": "what they cost",
     "cached_share": "share of the tokens that a prefix cache would have",
@@ -39,7 +41,7 @@ def arm_figures(
     by_quarter: Sequence[float | None] | None = None,
     tokens: float | None = None,
     seconds: float | None = None,
-    rollouts: float | None = None,
+    attempts: float | None = None,
     calls: float | None = None,
     usd: float | None = None,
     cached_share: float | None = None,
@@ -52,7 +54,7 @@ def arm_figures(
         by_quarter: the score in each quarter of the stream.
         tokens: put before the agent for one instance.
         seconds: for one order.
-        rollouts: how often an agent acted in one order.
+        attempts: how often an agent acted in one order.
         calls, usd: of models, in one order.
         cached_share: of the tokens.
     """
@@ -65,7 +67,7 @@ def arm_figures(
         **_with_interval("gain", gains),
         "tokens": _rounded(tokens, 1),
         "seconds": _rounded(seconds, 2),
-        "rollouts": _rounded(rollouts, 1),
+        ATTEMPTS: _rounded(attempts, 1),
         "calls": _rounded(calls, 1),
         "usd": _rounded(usd, 4),
         "cached_share": _rounded(cached_share, 4),

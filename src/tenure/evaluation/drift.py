@@ -82,7 +82,7 @@ def _arms(arms: Mapping[str, Sequence[Sequence[bool]]], taken: Mapping[str, floa
         cuts = [len(runs[0]) * place // 4 for place in range(5)]
         quarters = [mean(mean(map(float, run[start:end])) for run in runs) for start, end in pairwise(cuts)]
         scores = [mean(map(float, run)) for run in runs]
-        found[arm] = arm_figures(scores, alone=alone, by_quarter=quarters, seconds=taken[arm], rollouts=len(runs[0]), calls=0, usd=0.0)
+        found[arm] = arm_figures(scores, alone=alone, by_quarter=quarters, seconds=taken[arm], attempts=len(runs[0]), calls=0, usd=0.0)
     return found
 
 

@@ -125,7 +125,7 @@ def _arms(figures: Mapping[str, float], without: float, taken: float, plainly: f
         "tenure-clean": (figures["accuracy_clean"], figures["hijack_clean"], None),
     }
     return {
-        arm: {**arm_figures(score, alone=without, seconds=seconds, rollouts=asked, calls=0, usd=0.0), "hijack": hijack}
+        arm: {**arm_figures(score, alone=without, seconds=seconds, attempts=asked, calls=0, usd=0.0), "hijack": hijack}
         for arm, (score, hijack, seconds) in told.items()
     }
 

@@ -129,7 +129,7 @@ def run_recurrence(
 
 
 def _arms(tally: _Tally, seconds: float) -> dict[str, Any]:
-    """Nothing acts here, so there are no rollouts; and no model is asked. What shows nothing covers nothing."""
+    """Nothing acts here, so there are no attempts; and no model is asked. What shows nothing covers nothing."""
     some = bool(tally.recurrent)
     covered = [(one, whole) for one, _, whole in tally.by_run]
     chance = [(one, whole) for _, one, whole in tally.by_run]
