@@ -426,7 +426,7 @@ def test_many_small_prices_are_a_price(store: Store) -> None:
 
 def test_sizes_count_what_is_there(store: Store) -> None:
     scope = fresh_scope()
-    names = ("runs", "lessons", "live", "provisional", "active", "held", "retired", "deltas", "open", "failed_replies")
+    names: tuple[str, ...] = ("runs", "lessons", "live", "provisional", "active", "held", "retired", "deltas", "open", "failed_replies")
     names = (*names, "memory_entries", "memory_nodes")
     with store.reading(scope) as look:
         assert dict(look.counts()) == dict.fromkeys(names, 0)
