@@ -9,6 +9,9 @@ from typing import Any
 from benchmarks.streams import data
 from tenure.evaluation.collapse import run_brevity
 
+SEED = None
+"""Nothing is drawn."""
+
 
 def measure(*, full: bool) -> dict[str, Any]:
     """The bench's figures."""

@@ -12,6 +12,9 @@ from pathlib import Path
 
 from tenure import Add, Tenure
 
+SEED = None
+"""Nothing is drawn."""
+
 TASK = "cancel the third booking of the customer"
 _WORDS = "check the booking before a change and compare seat fare customer bag class date refund policy with record of airline".split()
 

@@ -7,6 +7,9 @@ from typing import Any
 
 from tenure.evaluation.drift import run_drift
 
+SEED = (0, 100, 200, 400, 500)
+"""First seed of each world, in the order of `WORLDS`; each takes eight."""
+
 WORLDS: Mapping[str, tuple[int, Mapping[str, object]]] = {
     "default": (0, {}),
     "harsher": (100, {"values": 5, "length": 1000, "changed": 0.6, "overgeneral": 0.3, "spurious": 0.5}),

@@ -14,6 +14,9 @@ from benchmarks.streams import data
 from tenure.evaluation.tasks.formula import EXACT, read_questions
 from tenure.evaluation.tasks.formula_agent import Case, answer_of, condition_of, propose, question_of
 
+SEED = 0
+"""Of the order."""
+
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Shares of right answers, 0 to 1."""

@@ -23,6 +23,9 @@ from tenure.connect.backlog import write_cleared
 from tenure.connect.spool import Spool
 from tenure.project import default_scope
 
+SEED = None
+"""Nothing is drawn."""
+
 EVENTS = ("session-start", "prompt", "tool-failure")
 
 

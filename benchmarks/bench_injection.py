@@ -6,6 +6,9 @@ from typing import Any
 
 from tenure.evaluation.injection import run_injection
 
+SEED = None
+"""Nothing is drawn."""
+
 
 def measure(*, full: bool) -> dict[str, Any]:
     """The bench's figures; it has one size."""

@@ -6,6 +6,9 @@ from typing import Any
 
 from tenure.evaluation.memory_scale import ENTRIES, run_memory_scale
 
+SEED = 0
+"""Of the made texts."""
+
 
 def measure(*, full: bool) -> dict[str, Any]:
     """The bench's figures."""

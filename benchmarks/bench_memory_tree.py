@@ -24,6 +24,9 @@ from tenure.evaluation.memory_tree import run_memory_tree
 from tenure.evaluation.recall_memaware import Session, run_recall_memaware
 from tenure.providers.embedding import open_embedder
 
+SEED = (0, 1)
+"""Of the shuffled control, and of the days that are dealt to other names."""
+
 Redated = Callable[[Sequence[Session]], Sequence[Session]]
 
 KEYS = ("sessions", "questions", "root_tokens", "reachable_by_fact", "reachable_by_fact_40k", "reachable_by_question", "reachable_shuffled")

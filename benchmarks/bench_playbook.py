@@ -13,6 +13,9 @@ from functools import partial
 
 from tenure import Add, Delta, Playbook, Retire, Tally, Update, apply, dumps, loads, render
 
+SEED = 7
+"""Of the made lessons."""
+
 SUBJECTS = "invoice ledger account rate booking payment order contract report supplier customer balance entry currency".split()
 VERBS = "check convert round sum compare reject approve post reverse match".split()
 

@@ -9,6 +9,9 @@ from typing import Any
 from benchmarks.streams import data
 from tenure.evaluation.poison import run_poison
 
+SEED = (0, 1, 2)
+"""Of the draws, one report for each."""
+
 
 def measure(*, full: bool) -> dict[str, Any]:
     """The bench's figures, by seed and number of names."""

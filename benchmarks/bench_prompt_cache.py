@@ -9,6 +9,9 @@ from typing import Any
 from benchmarks.streams import data
 from tenure.evaluation.prompt_cache import run_prompt_cache
 
+SEED = 0
+"""Of revisions, retirements and counts."""
+
 
 def measure(*, full: bool) -> dict[str, Any]:
     """The bench's figures."""

@@ -11,6 +11,9 @@ from benchmarks.streams import data
 from tenure.evaluation.recall_locomo import run_recall_locomo
 from tenure.providers.embedding import LOCAL, bundled, open_embedder
 
+SEED = None
+"""Nothing is drawn."""
+
 
 def measure(*, full: bool) -> dict[str, Any]:
     """The bench's figures; those of another way to search in a group of its name."""

@@ -11,6 +11,9 @@ from benchmarks.streams import data
 from tenure.evaluation.recall_memaware import run_recall_memaware
 from tenure.providers.embedding import open_embedder
 
+SEED = 0
+"""Of the turns drawn at random."""
+
 
 def measure(*, full: bool) -> dict[str, Any]:
     """The bench's figures; those of keywords alone in a group."""

@@ -11,6 +11,9 @@ from benchmarks.streams import data
 from tenure.evaluation.plots import draw_lines
 from tenure.evaluation.retention import run_retention
 
+SEED = None
+"""Nothing is drawn."""
+
 
 def measure(*, full: bool) -> dict[str, Any]:
     """The bench's figures."""

@@ -8,6 +8,9 @@ from typing import Any
 from tenure.evaluation.plots import draw_scale
 from tenure.evaluation.scale import SIZES, run_scale
 
+SEED = 0
+"""Of the made lessons."""
+
 
 def measure(*, full: bool) -> dict[str, Any]:
     """The bench's figures, by size where there is one."""

@@ -6,6 +6,9 @@ import subprocess
 import sys
 import time
 
+SEED = None
+"""Nothing is drawn."""
+
 COMMANDS = {
     "python_alone": ["-c", ""],
     "import_tenure": ["-c", "import tenure"],

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from tenure.ranking import estimate_tokens
 
+SEED = None
+"""Nothing is drawn."""
+
 ROOT = Path(__file__).resolve().parents[1]
 
 TEXTS: dict[str, Callable[[], str]] = {

@@ -15,6 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
+SEED = 1
+"""Of the vectors that are searched."""
+
 TEXT = "Convert each line at the rate of its invoice date before you sum the amounts, then compare the total with ledger {} and report it."
 
 

@@ -6,7 +6,11 @@
 
 A benchmark is a file `bench_NAME.py` with `measure(*, full: bool)`, which returns figures by name. A name ends in
 its unit: `_ms`, `_s`, `_mb`, `_per_s`. Figures are medians unless the file's docstring says otherwise; groups of them
-are told in the Markdown as `GROUP.NAME`. One that draws has `draw(figures, folder)` too, which writes its plots there.
+are told in the Markdown as `GROUP.NAME`. One that plots has `draw(figures, folder)` too, which writes its plots there.
+`SEED` is what its draws follow from: a number, several, or None where nothing is drawn.
+
+A report says what its figures depend on: the command, the date, versions, the seed, the machine. Pages take figures from
+reports, and a test holds them to it (`tests/docs/test_figures.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -46,9 +50,10 @@ def main() -> int:
     for name in asked.names or known:
         module = load(known[name])
         figures: Figures = module.measure(full=asked.full)
-        print(as_markdown(name, module, figures, full=asked.full))
+        said = conditions(name, module, full=asked.full)
+        print(as_markdown(name, module, figures, said))
         if asked.reports:
-            write_reports(asked.reports, name, module, figures, full=asked.full)
+            write_reports(asked.reports, name, module, figures, said)
             if hasattr(module, "draw"):
                 module.draw(figures, asked.reports)
     return 0
@@ -69,27 +74,39 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def conditions(*, full: bool) -> dict[str, str | int | bool]:
-    """What the figures depend on besides the code."""
+def conditions(name: str, module: ModuleType, *, full: bool) -> dict[str, Any]:
+    """What the figures of a benchmark depend on besides the code. `seed` is none where nothing is drawn."""
+    seed: int | Sequence[int] | None = module.SEED
     return {
+        "command": f"python -m benchmarks.run {name}{' --full' if full else ''}",
         "at": datetime.now(UTC).date().isoformat(),
-        "tenure": tenure.__version__,
-        "python": platform.python_version(),
+        "versions": {"tenure": tenure.__version__, "python": platform.python_version()},
+        "seed": seed if seed is None or isinstance(seed, int) else list(seed),
         "system": f"{platform.system()} {platform.machine()}",
         "processors": os.cpu_count() or 0,
         "full": full,
     }
 
 
-def as_markdown(name: str, module: ModuleType, figures: Figures, *, full: bool) -> str:
-    """A report for people."""
-    said = conditions(full=full)
+def as_markdown(name: str, module: ModuleType, figures: Figures, said: Mapping[str, Any]) -> str:
+    """A report for people.
+
+    Args:
+        name: of the benchmark.
+        module: its own.
+        figures: what it measured.
+        said: as `conditions` gives it.
+    """
     rows = "\n".join(
         f"| {figure} | {value:,.3g} |" if isinstance(value, float) else f"| {figure} | {value} |" for figure, value in flat(figures).items()
     )
     about = (module.__doc__ or "").strip()
-    where = f"Tenure {said['tenure']}, Python {said['python']}, {said['system']}, {said['processors']} processors, {said['at']}"
-    return f"# {name}\n\n{about}\n\n{where}{'' if full else '; small sizes'}.\n\n| figure | value |\n|---|---|\n{rows}\n"
+    seed = said["seed"]
+    drawn = "nothing is drawn" if seed is None else f"seed {seed}" if isinstance(seed, int) else f"seeds {', '.join(map(str, seed))}"
+    versions = ", ".join(f"{what.capitalize()} {version}" for what, version in said["versions"].items())
+    where = f"{versions}, {said['system']}, {said['processors']} processors, {said['at']}; {drawn}"
+    small = "" if said["full"] else "; small sizes"
+    return f"# {name}\n\n{about}\n\n`{said['command']}`\n\n{where}{small}.\n\n| figure | value |\n|---|---|\n{rows}\n"
 
 
 def flat(figures: Figures) -> dict[str, Any]:
@@ -100,12 +117,12 @@ def flat(figures: Figures) -> dict[str, Any]:
     return found
 
 
-def write_reports(folder: Path, name: str, module: ModuleType, figures: Figures, *, full: bool) -> None:
-    """The report as JSON and as Markdown."""
+def write_reports(folder: Path, name: str, module: ModuleType, figures: Figures, said: Mapping[str, Any]) -> None:
+    """The report as JSON and as Markdown. Arguments as for `as_markdown`."""
     folder.mkdir(parents=True, exist_ok=True)
-    report = {"benchmark": name, "conditions": conditions(full=full), "figures": dict(figures)}
+    report = {"benchmark": name, "conditions": dict(said), "figures": dict(figures)}
     (folder / f"{name}.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    (folder / f"{name}.md").write_text(as_markdown(name, module, figures, full=full), encoding="utf-8")
+    (folder / f"{name}.md").write_text(as_markdown(name, module, figures, said), encoding="utf-8")
 
 
 if __name__ == "__main__":

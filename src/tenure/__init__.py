@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tenure.errors import TenureError, UserError
+    from tenure.learning.practice import Attempt, Instance, Scorer
     from tenure.playbook.apply import Applied, apply
     from tenure.playbook.delta import Add, Delta, Merge, Pin, Receipt, Restore, Retire, Tally, Update
     from tenure.playbook.lessons import Evidence, Lesson
@@ -25,14 +26,17 @@ if TYPE_CHECKING:
     from tenure.playbook.render import render
     from tenure.playbook.run import Origin, Outcome, Run, Step, Task
     from tenure.playbook.state import Playbook
+    from tenure.ports import TaskAgent
     from tenure.wiring import Tenure
 
 __all__ = [
     "Add",
     "Applied",
+    "Attempt",
     "Bounds",
     "Delta",
     "Evidence",
+    "Instance",
     "Lesson",
     "Merge",
     "Origin",
@@ -43,9 +47,11 @@ __all__ = [
     "Restore",
     "Retire",
     "Run",
+    "Scorer",
     "Step",
     "Tally",
     "Task",
+    "TaskAgent",
     "Tenure",
     "TenureError",
     "Update",
@@ -61,6 +67,7 @@ __all__ = [
 
 _HOMES = {
     "tenure.errors": ("TenureError", "UserError"),
+    "tenure.learning.practice": ("Attempt", "Instance", "Scorer"),
     "tenure.playbook.apply": ("Applied", "apply"),
     "tenure.playbook.delta": ("Add", "Delta", "Merge", "Pin", "Receipt", "Restore", "Retire", "Tally", "Update"),
     "tenure.playbook.lessons": ("Evidence", "Lesson"),
@@ -69,6 +76,7 @@ _HOMES = {
     "tenure.playbook.render": ("render",),
     "tenure.playbook.run": ("Origin", "Outcome", "Run", "Step", "Task"),
     "tenure.playbook.state": ("Playbook",),
+    "tenure.ports": ("TaskAgent",),
     "tenure.wiring": ("Tenure",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

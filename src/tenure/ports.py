@@ -174,7 +174,7 @@ class TaskAgent(Protocol):
     """Does a task, given the context text that recall chose."""
 
     def act(self, task: str, context: str) -> object:
-        """The agent's own result for the task."""
+        """The agent's own result for the task: an answer, or a `learning.practice.Attempt` that says how it came to it."""
         ...
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tenure.active_run import ActiveRun
 from tenure.errors import ScopeError, StoreError, UserError
 from tenure.governance.redaction import redact, redact_operations
+from tenure.learning.adapting import Adapting
 from tenure.learning.embedding import Embedding, Vectors
 from tenure.learning.exchanging import LedgerSharing
 from tenure.learning.figures import FigureKeeping
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from tenure.learning.memory import Memory
 
 
-class Tenure(FigureKeeping, HoldingOut, HostThinking, LedgerSharing, Removal, ReviewKeeping):
+class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, Removal, ReviewKeeping):
     """A playbook that learns from runs.
 
         book = Tenure.open("sqlite:///book.db", scope="finance")
@@ -467,6 +468,7 @@ class Tenure(FigureKeeping, HoldingOut, HostThinking, LedgerSharing, Removal, Re
     alearn_kept = in_thread(learn_kept)
     alearn_postponed = in_thread(learn_postponed)
     aembed = in_thread(embed)
+    aadapt = in_thread(Adapting.adapt)
     aapply = in_thread(apply)
     arefine = in_thread(refine)
     arollback = in_thread(rollback)

@@ -37,6 +37,11 @@ PUBLIC = frozenset(
         "loads",
         "refine",
         "render",
+        # what an agent practises on, and what judges it
+        "Attempt",
+        "Instance",
+        "Scorer",
+        "TaskAgent",
         # the engine, and the errors a caller tells apart
         "Tenure",
         "TenureError",

@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-Tell = Callable[[float, str], None]
-"""Takes the share of a measurement that is done, 0 to 1, and what is done in words."""
+from tenure.evaluation import bench_runs
+from tenure.evaluation.bench_arms import MEANINGS
+from tenure.evaluation.bench_runs import Asked
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a bench is asked to do; each reads what concerns it.
-
-    Attributes:
-        data: the file or folder to measure on, or none.
-        questions: a second file, for benches whose questions stand apart from their data, or none.
-        budget: tokens of each context; none takes the bench's own.
-        seed: of random draws.
-        sizes: sizes to measure; empty takes the bench's own.
-        out: a folder for plots, or none.
-        params: anything else, by name, as text.
-        tell: called now and then with how far it is; none tells nobody.
-    """
-
-    data: Path | None = None
-    questions: Path | None = None
-    budget: int | None = None
-    seed: int = 0
-    sizes: tuple[int, ...] = ()
-    out: Path | None = None
-    params: Mapping[str, str] = field(default_factory=dict[str, str])
-    tell: Tell | None = None
+__all__ = ["BENCHES", "Asked", "Bench"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,129 +50,6 @@ class Bench:
         return f"tenure bench run {self.name}{given}{' ' + self.also if self.also else ''}"
 
 
-def _recurrence(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.recurrence import BUDGET, run_recurrence
-
-    assert asked.data is not None  # `needs_data` is checked by whoever runs it
-    return run_recurrence(asked.data, budget=asked.budget or BUDGET, seed=asked.seed, tell=asked.tell)
-
-
-def _prompt_cache(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.prompt_cache import run_prompt_cache
-
-    assert asked.data is not None
-    return run_prompt_cache(asked.data, seed=asked.seed, core_tokens=asked.budget, tell=asked.tell)
-
-
-def _scale(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.scale import SIZES, run_scale
-
-    return run_scale(asked.sizes or SIZES, seed=asked.seed, out=asked.out, tell=asked.tell)
-
-
-def _recall_locomo(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.recall_locomo import run_recall_locomo
-    from tenure.providers.embedding import open_embedder
-
-    assert asked.data is not None
-    return run_recall_locomo(asked.data, embedder=open_embedder(asked.params.get("embedder")), tell=asked.tell)
-
-
-def _recall_memaware(asked: Asked) -> dict[str, Any]:
-    from tenure.errors import UserError
-    from tenure.evaluation.recall_memaware import run_recall_memaware
-    from tenure.providers.embedding import open_embedder
-
-    assert asked.data is not None
-    if asked.questions is None:
-        raise UserError(f"Bench 'recall-memaware' needs a file of questions too: {BENCHES['recall-memaware'].command}")
-    return run_recall_memaware(
-        asked.data, asked.questions, embedder=open_embedder(asked.params.get("embedder")), seed=asked.seed, tell=asked.tell
-    )
-
-
-def _memory_tree(asked: Asked) -> dict[str, Any]:
-    from tenure.errors import UserError
-    from tenure.evaluation.memory_tree import run_memory_tree
-    from tenure.providers.embedding import open_embedder
-
-    assert asked.data is not None
-    if asked.questions is None:
-        raise UserError(f"Bench 'memory-tree' needs a file of questions too: {BENCHES['memory-tree'].command}")
-    return run_memory_tree(
-        asked.data, asked.questions, embedder=open_embedder(asked.params.get("embedder")), seed=asked.seed, tell=asked.tell
-    )
-
-
-def _memory_scale(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.memory_scale import ENTRIES, run_memory_scale
-
-    return run_memory_scale(asked.sizes[-1] if asked.sizes else ENTRIES, seed=asked.seed, tell=asked.tell)
-
-
-def _drift(asked: Asked) -> dict[str, Any]:
-    from tenure.errors import UserError
-    from tenure.evaluation.drift import run_drift
-
-    path = asked.params.get("params")
-    try:
-        given = json.loads(Path(path).read_text(encoding="utf-8")) if path else {}
-    except (OSError, ValueError) as exc:
-        raise UserError(f'--params {path}: {exc}. It holds one JSON object, such as {{"changed": 0.6}}') from exc
-    if not isinstance(given, dict):
-        raise UserError(f'--params {path}: it holds one JSON object, such as {{"changed": 0.6}}, not {type(given).__name__}.')
-    return run_drift(given, seed=asked.seed)
-
-
-def _poison(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.poison import run_poison
-
-    assert asked.data is not None
-    given = (int(asked.params.get(name, default)) for name, default in (("records", "100"), ("names", "1"), ("target", "0")))
-    records, names, target = given
-    return run_poison(asked.data, records=records, names=names, seed=asked.seed, target=target)
-
-
-def _redaction(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.redaction_bench import run_redaction
-
-    return run_redaction(asked.data, seed=asked.seed)
-
-
-def _injection(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.injection import run_injection
-
-    return run_injection(asked.data)
-
-
-def _retention(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.retention import run_retention
-
-    assert asked.data is not None
-    return run_retention(asked.data, out=asked.out, tell=asked.tell)
-
-
-def _collapse(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.collapse import CAP, run_collapse
-
-    assert asked.data is not None
-    return run_collapse(asked.data, cap=asked.sizes[0] if asked.sizes else CAP, out=asked.out, tell=asked.tell)
-
-
-def _brevity(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.collapse import CAPS, run_brevity
-
-    assert asked.data is not None
-    return run_brevity(asked.data, caps=asked.sizes or CAPS, out=asked.out, tell=asked.tell)
-
-
-def _self_labels(asked: Asked) -> dict[str, Any]:
-    from tenure.evaluation.self_labels import run_self_labels
-
-    assert asked.data is not None
-    return run_self_labels(asked.data, seed=asked.seed)
-
-
 _RECORDINGS = "recordings of a memory that is rewritten whole, one JSON object a step, or a folder of them"
 
 BENCHES: Mapping[str, Bench] = {
@@ -208,6 +61,7 @@ BENCHES: Mapping[str, Bench] = {
             needs_data=True,
             data="runs, in any form that learn reads",
             figures={
+                "arms": MEANINGS["arms"],
                 "runs": "runs in the file",
                 "errors": "tool errors in them",
                 "recurrent": "errors that an earlier run had too",
@@ -225,7 +79,7 @@ BENCHES: Mapping[str, Bench] = {
                 "unreadable": "places in the file that could not be read",
                 "note": "why a figure counts nothing",
             },
-            run=_recurrence,
+            run=bench_runs.recurrence,
         ),
         Bench(
             name="prompt-cache",
@@ -248,7 +102,7 @@ BENCHES: Mapping[str, Bench] = {
                 "core_tokens": "cap on the core",
                 "seconds": "time for all of it",
             },
-            run=_prompt_cache,
+            run=bench_runs.prompt_cache,
         ),
         Bench(
             name="scale",
@@ -280,7 +134,7 @@ BENCHES: Mapping[str, Bench] = {
                 "processors": "processors of the machine",
                 "vectors": "what a vector per lesson adds at the largest size; peak_mb is without them and without a tokenizer",
             },
-            run=_scale,
+            run=bench_runs.scale,
         ),
         Bench(
             name="redaction",
@@ -302,13 +156,14 @@ BENCHES: Mapping[str, Bench] = {
                 "kb_per_second": "thousand characters a second of processor time; short lines are slower than long texts",
                 "second_look": "whether detect-secrets is installed and took part",
             },
-            run=_redaction,
+            run=bench_runs.redaction,
         ),
         Bench(
             name="injection",
             measures="whether what strangers plant in runs becomes a lesson that is shown, without a model and with one that obeys them",
             needs_data=False,
             figures={
+                "arms": MEANINGS["arms"],
                 "attacks": "attack runs; each is learned without a model and with one",
                 "active_lessons": "lessons in use whose instruction comes from an attack",
                 "held": "lessons of attacks that wait for a person",
@@ -325,7 +180,7 @@ BENCHES: Mapping[str, Bench] = {
                 "blocked": "examples of harmless lessons that were blocked",
                 "seconds": "processor time for all of it",
             },
-            run=_injection,
+            run=bench_runs.injection,
         ),
         Bench(
             name="recall-locomo",
@@ -333,6 +188,7 @@ BENCHES: Mapping[str, Bench] = {
             needs_data=True,
             data="conversations with questions, in LoCoMo's form",
             figures={
+                "arms": MEANINGS["arms"],
                 "questions": "questions with an answer in the conversation",
                 "recall_at_5": "share of a question's evidence turns among the first five, averaged",
                 "recall_at_10": "the same among the first ten",
@@ -344,7 +200,7 @@ BENCHES: Mapping[str, Bench] = {
                 "embedder": "what made the vectors; none: keywords alone",
                 "note": "what went wrong on the way",
             },
-            run=_recall_locomo,
+            run=bench_runs.recall_locomo,
         ),
         Bench(
             name="memory-tree",
@@ -353,6 +209,7 @@ BENCHES: Mapping[str, Bench] = {
             data="a folder of chats by day, in MemAware's form, and its questions",
             also="--questions FILE",
             figures={
+                "arms": MEANINGS["arms"],
                 "entries": "raw entries, one a turn",
                 "build_seconds": "processor time for building the tree",
                 "root_tokens": "tokens of the root",
@@ -373,7 +230,7 @@ BENCHES: Mapping[str, Bench] = {
                 "embedder": "what made the vectors of recall; none: words alone",
                 "note": "what recall had to do without",
             },
-            run=_memory_tree,
+            run=bench_runs.memory_tree,
             takes_folder=True,
         ),
         Bench(
@@ -398,7 +255,7 @@ BENCHES: Mapping[str, Bench] = {
                 "file_mb": "the database on disk",
                 "nodes": "days, weeks and months of ten years",
             },
-            run=_memory_scale,
+            run=bench_runs.memory_scale,
         ),
         Bench(
             name="recall-memaware",
@@ -407,6 +264,7 @@ BENCHES: Mapping[str, Bench] = {
             data="a folder of chats by day, in MemAware's form, and its questions",
             also="--questions FILE",
             figures={
+                "arms": MEANINGS["arms"],
                 "questions": "questions asked",
                 "hit_3k": "share with an answer session in 3,000 tokens",
                 "hit_10k": "share with an answer session in 10,000 tokens",
@@ -421,7 +279,7 @@ BENCHES: Mapping[str, Bench] = {
                 "embedder": "what made the vectors; none: keywords alone",
                 "note": "what went wrong on the way",
             },
-            run=_recall_memaware,
+            run=bench_runs.recall_memaware,
             takes_folder=True,
         ),
         Bench(
@@ -429,6 +287,7 @@ BENCHES: Mapping[str, Bench] = {
             measures="which memory policy holds when hidden rules change and labels lie; see design/drift-bench.md",
             needs_data=False,
             figures={
+                "arms": MEANINGS["arms"],
                 "by_noise": "by share of wrong labels and arm: mean score with its 95 % interval, before and after the change, at the end",
                 "best_rival": "by share of wrong labels: the best other arm, and tenure's score minus its own, paired by seed",
                 "held_at_most_noise": "tenure's score at the most noise, as a share of its score without",
@@ -436,7 +295,7 @@ BENCHES: Mapping[str, Bench] = {
                 "world": "its parameters; others with --params FILE",
                 "seconds": "processor time for all of it",
             },
-            run=_drift,
+            run=bench_runs.drift,
         ),
         Bench(
             name="poison",
@@ -444,6 +303,7 @@ BENCHES: Mapping[str, Bench] = {
             needs_data=True,
             data="FiNER questions with their answers, one JSON object a line",
             figures={
+                "arms": MEANINGS["arms"],
                 "accuracy_clean": "share of entities tagged rightly, without the attacker",
                 "hijack_clean": "share of the target's entities that get the attacker's tag all the same",
                 "accuracy_poisoned": "share tagged rightly with the attacker's records, one vote per untrusted origin",
@@ -461,7 +321,7 @@ BENCHES: Mapping[str, Bench] = {
                 "wrong_tag": "what the attacker wants in its place",
                 "seconds": "processor time for all of it",
             },
-            run=_poison,
+            run=bench_runs.poison,
         ),
         Bench(
             name="retention",
@@ -471,6 +331,7 @@ BENCHES: Mapping[str, Bench] = {
             takes_folder=True,
             takes_file=True,
             figures={
+                "arms": MEANINGS["arms"],
                 "written": "distinct items ever written",
                 "alive_overwrite": "of them in the last recorded sheet",
                 "alive_tenure": "of them whole, word for word, in Tenure's rendered prompt of at most `words` words",
@@ -495,7 +356,7 @@ BENCHES: Mapping[str, Bench] = {
                 "vocabulary_end": "different words of the last one",
                 "losses": "steps that lost more than 30 % of the words",
             },
-            run=_retention,
+            run=bench_runs.retention,
         ),
         Bench(
             name="collapse",
@@ -517,7 +378,7 @@ BENCHES: Mapping[str, Bench] = {
                 "recordings": "recordings measured",
                 "by_recording": "the same by recording, with curves",
             },
-            run=_collapse,
+            run=bench_runs.collapse,
         ),
         Bench(
             name="brevity",
@@ -536,7 +397,7 @@ BENCHES: Mapping[str, Bench] = {
                 "ordinary": "share of ordinary words still there",
                 "words": "words it takes",
             },
-            run=_brevity,
+            run=bench_runs.brevity,
         ),
         Bench(
             name="self-labels",
@@ -556,7 +417,7 @@ BENCHES: Mapping[str, Bench] = {
                 "by_order": "the same by order",
                 "seconds": "processor time for all of it",
             },
-            run=_self_labels,
+            run=bench_runs.self_labels,
         ),
     )
 }

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import sqrt
 from statistics import mean, stdev
 from typing import Any
 
+from tenure.evaluation.bench_arms import arm_figures
 from tenure.evaluation.drift_arms import ARMS, score
 from tenure.evaluation.drift_world import Writer, read_world, stream
 
@@ -37,12 +39,15 @@ def run_drift(given: Mapping[str, object] | None = None, *, seed: int = 0) -> di
     world = read_world(given or {})
     seeds = range(seed, seed + world.seeds)
     found: dict[str, dict[str, list[list[bool]]]] = {str(noise): {arm: [] for arm in ARMS} for noise in NOISES}
+    taken = dict.fromkeys(ARMS, 0.0)
     for one in seeds:
         writer = Writer(world, one)
         for noise in NOISES:
             cases = stream(world, noise, one)
             for arm in ARMS:
+                started = time.process_time()
                 found[str(noise)][arm].append(score(arm, world, cases, writer.rule, one))
+                taken[arm] += 0.0 if noise else (time.process_time() - started) / len(seeds)
     table = {noise: {arm: _figures(scores) for arm, scores in arms.items()} for noise, arms in found.items()}
     means = {noise: {arm: [mean(map(float, scores)) for scores in runs] for arm, runs in arms.items()} for noise, arms in found.items()}
     clean, loudest = table[str(NOISES[0])], table[str(NOISES[-1])]
@@ -50,6 +55,7 @@ def run_drift(given: Mapping[str, object] | None = None, *, seed: int = 0) -> di
         "by_noise": table,
         "best_rival": {noise: _against(arms) for noise, arms in means.items()},
         "held_at_most_noise": round(loudest["tenure"]["score"] / clean["tenure"]["score"], 3),
+        "arms": _arms(found[str(NOISES[0])], taken),
         "seeds": list(seeds),
         "world": {name: getattr(world, name) for name in world.__dataclass_fields__},
         "seconds": round(time.process_time() - began, 1),
@@ -66,6 +72,18 @@ def _figures(runs: Sequence[Sequence[bool]]) -> dict[str, Any]:
         "after": round(mean(mean(map(float, run[half:])) for run in runs), 4),
         "last_quarter": round(mean(mean(map(float, run[quarter:])) for run in runs), 4),
     }
+
+
+def _arms(arms: Mapping[str, Sequence[Sequence[bool]]], taken: Mapping[str, float]) -> dict[str, Any]:
+    """Figures of arms over seeds. Without what it remembers, each is the agent without a memory. No text is read, no model asked."""
+    alone = [mean(map(float, run)) for run in arms["none"]]
+    found: dict[str, Any] = {}
+    for arm, runs in arms.items():
+        cuts = [len(runs[0]) * place // 4 for place in range(5)]
+        quarters = [mean(mean(map(float, run[start:end])) for run in runs) for start, end in pairwise(cuts)]
+        scores = [mean(map(float, run)) for run in runs]
+        found[arm] = arm_figures(scores, alone=alone, by_quarter=quarters, seconds=taken[arm], attempts=len(runs[0]), calls=0, usd=0.0)
+    return found
 
 
 def _against(arms: Mapping[str, Sequence[float]]) -> dict[str, Any]:

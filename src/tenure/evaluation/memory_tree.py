@@ -20,9 +20,10 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+from tenure.evaluation.bench_arms import arm_figures
 from tenure.evaluation.bench_files import Place, read_json
 from tenure.evaluation.memory_walk import Tree, looked_for, walk
-from tenure.evaluation.recall_memaware import BUDGETS, Session, Shown, hit, read_sessions
+from tenure.evaluation.recall_memaware import BUDGETS, Baselines, Session, Shown, hit, read_sessions
 from tenure.learning.embedding import Vectors
 from tenure.learning.memory import Memory
 from tenure.memory_tree.caps import Caps
@@ -81,7 +82,9 @@ def run_memory_tree(
         `reachable_by_fact_40k`, `reachable_by_question` and `reachable_by_question_40k` (led by the request alone),
         `reachable_shuffled` (by the fact, 10,000 tokens); `hit_3k, hit_10k` of `Memory.recall` as in `recall-memaware`;
         `recall_ms` (median processor time for 3,000 tokens); `tokens_mean` (tokens that a walk by fact read until it
-        opened an answer session, or its 10,000); `halves` (the first two for every second question); `embedder, note`.
+        opened an answer session, or its 10,000); `halves` (the first two for every second question); `embedder, note`; and
+        `arms`, all within 10,000 tokens: `none`, `recent` and `similar-sessions` as in `recall-memaware`, `walk-shuffled`,
+        `walk` (by the request) and `tenure` (recall), whose score is the share of questions with an answer session.
 
     Raises:
         UserError: folder or file are not of that form.
@@ -128,6 +131,8 @@ def _measure(
         names[sessions[number].id].add(name)
     shuffled = _shuffled(tree, dice)
     reached: dict[str, list[float]] = defaultdict(list)
+    baselines: dict[str, list[float]] = defaultdict(list)
+    plain = Baselines(sessions)
     spent: dict[str, list[float]] = defaultdict(list)
     for number, one in enumerate(asked, 1):
         wanted = frozenset(name for session in one.sessions for name in names.get(session, ()))
@@ -136,6 +141,8 @@ def _measure(
         reached["reachable_by_fact_40k"].append(by_fact.reached(wanted, FAR))
         reached["reachable_by_question"].append(by_question.reached(wanted, NEAR))
         reached["reachable_by_question_40k"].append(by_question.reached(wanted, FAR))
+        for arm, given in plain.of(one.question, NEAR).items():
+            baselines[arm].append(hit(given, {numbers[name] for name in wanted}))
         reached["reachable_shuffled"].append(walk(shuffled, looked_for(one.fact, SPEAKER), NEAR).reached(wanted, NEAR))
         spent["tokens"].append(next((tokens for name, tokens in by_fact.opened if name in wanted and tokens <= NEAR), NEAR))
         for name, budget in BUDGETS.items() if recall else ():
@@ -166,6 +173,22 @@ def _measure(
         "root_cap": Caps().root_tokens,
         "embedder": embedder.name if recall and embedder is not None else None,
         "note": "; ".join(note for note in notes if note),
+        "arms": _arms(reached, baselines, spent),
+    }
+
+
+def _arms(reached: Mapping[str, Sequence[float]], baselines: Mapping[str, Sequence[float]], spent: Mapping[str, Sequence[float]]) -> Any:
+    """Figures by arm. Who remembers nothing reaches nothing; nobody acts on what is read, and no model is asked."""
+    scores: dict[str, float | None] = {
+        "none": 0.0,
+        **{arm: fmean(hits) for arm, hits in baselines.items()},
+        "walk-shuffled": fmean(reached["reachable_shuffled"]),
+        "walk": fmean(reached["reachable_by_question"]),
+        "tenure": fmean(reached["hit_10k"]) if "hit_10k" in reached else None,
+    }
+    seconds = sum(spent["recall_10k"]) / 1_000 if "recall_10k" in spent else None
+    return {
+        arm: arm_figures(score, alone=0.0, seconds=seconds if arm == "tenure" else None, calls=0, usd=0.0) for arm, score in scores.items()
     }
 
 

@@ -19,6 +19,7 @@ from random import Random
 from typing import Any
 
 from tenure.errors import UnreadableInput, UserError
+from tenure.evaluation.bench_arms import arm_figures
 from tenure.learning.revoking import revoke_origin
 from tenure.playbook.origins import Root, elect, votes_among
 from tenure.playbook.run import Origin, Outcome, Run, Task
@@ -84,11 +85,13 @@ def run_poison(data: Path, *, records: int = 100, names: int = 1, seed: int = 0,
     true = [_run(f"true-{place}", one, one.tag, OWNER) for place, one in enumerate(kept)]
     lies = [_run(f"lie-{place}", planted[place % len(planted)], wrong, _name(place % names)) for place in range(records)]
     poisoned = _memory([*true, *lies])
-    arms = {
-        "clean": _ask(_memory(true), asked),
-        "poisoned": _ask(poisoned, asked),
-        "undefended": _ask(poisoned, asked, defended=False),
-    }
+    asking = time.process_time()
+    arms = {"poisoned": _ask(poisoned, asked)}
+    taken = time.process_time() - asking
+    asking = time.process_time()
+    arms["undefended"] = _ask(poisoned, asked, defended=False)
+    plainly = time.process_time() - asking
+    arms = {"clean": _ask(_memory(true), asked), **arms}
     if records:
         with poisoned.writing(SCOPE) as work:
             revoke_origin(work, "/".join(ATTACKER), ids=UlidSource(), at=SystemClock().now(), author="bench")
@@ -97,6 +100,7 @@ def run_poison(data: Path, *, records: int = 100, names: int = 1, seed: int = 0,
     for arm, tags in arms.items():
         figures[f"accuracy_{arm}"] = _share(tag == one.tag for tag, one in zip(tags, asked, strict=True))
         figures[f"hijack_{arm}"] = _share(tag == wrong for tag, one in zip(tags, asked, strict=True) if one.tag == common)
+    without = _share(tag == one.tag for tag, one in zip(_ask(_memory(()), asked), asked, strict=True))
     return {
         **figures,
         "kept": len(kept),
@@ -107,6 +111,22 @@ def run_poison(data: Path, *, records: int = 100, names: int = 1, seed: int = 0,
         "tag": common,
         "wrong_tag": wrong,
         "seconds": round(time.process_time() - began, 1),
+        "arms": _arms(figures, without, taken, plainly, len(asked)),
+    }
+
+
+def _arms(figures: Mapping[str, float], without: float, taken: float, plainly: float, asked: int) -> dict[str, Any]:
+    """Share tagged rightly while the attacker's records are there, by memory; `hijack` is the attacker's share of its target."""
+    told = {
+        "none": (without, None, None),
+        "similar-cases": (figures["accuracy_undefended"], figures["hijack_undefended"], plainly),
+        "tenure": (figures["accuracy_poisoned"], figures["hijack_poisoned"], taken),
+        "tenure-revoked": (figures["accuracy_after_revoke"], figures["hijack_after_revoke"], None),
+        "tenure-clean": (figures["accuracy_clean"], figures["hijack_clean"], None),
+    }
+    return {
+        arm: {**arm_figures(score, alone=without, seconds=seconds, attempts=asked, calls=0, usd=0.0), "hijack": hijack}
+        for arm, (score, hijack, seconds) in told.items()
     }
 
 

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
 from statistics import fmean, median
 from typing import Any
 
 from tenure.errors import UserError
+from tenure.evaluation.bench_arms import SimilarSessions, arm_figures
 from tenure.evaluation.bench_files import Place, read_json
 from tenure.ports import Embedder, Passage, Search
+from tenure.ranking import estimate_tokens
 from tenure.stores.search_in_memory import InMemorySearch
 
 ANSWERABLE = {1: "multi-hop", 2: "temporal", 3: "open domain", 4: "single-hop"}
@@ -43,7 +46,9 @@ def run_recall_locomo(
     Returns:
         `questions, recall_at_5, recall_at_10, mrr, p50_ms`, and beside them `by_category`
         (recall_at_10, by the names in `ANSWERABLE`), `turns`, `embedder` (its name or none), `left_out` (answerable questions
-        without usable evidence) and `note`. Recall is the share of a question's evidence turns that
+        without usable evidence), `note` and `arms`: `none`, `random` and `recent` (ten turns by chance, the last ten),
+        `similar-sessions` (the turns of the sessions most like the question, from their start) and `tenure`, whose score is
+        recall_at_10. Recall is the share of a question's evidence turns that
         were found, averaged over questions; mrr is over the first ten.
 
     Raises:
@@ -52,6 +57,8 @@ def run_recall_locomo(
     index = search or InMemorySearch(embedder)
     tallies: list[tuple[int, float, float, float]] = []
     times: list[float] = []
+    plain: list[dict[str, float]] = []
+    tokens: list[int] = []
     turns = left_out = 0
     notes: dict[str, None] = {}
     samples = _samples(data)
@@ -59,6 +66,7 @@ def run_recall_locomo(
         scope = f"local/recall-locomo/{number}"
         passages = _turns(sample.field("conversation"))
         known = {passage.id for passage in passages}
+        baselines = _Baselines(passages)
         notes[index.put(scope, passages)] = None
         turns += len(passages)
         questions = sample.field("qa", []).elements("question")
@@ -81,6 +89,8 @@ def run_recall_locomo(
             times.append((time.perf_counter() - began) * 1000)
             notes[found.note] = None
             ids = [hit.id for hit in found.hits]
+            plain.append({arm: len(wanted & set(given)) / len(wanted) for arm, given in baselines.of(question).items()})
+            tokens.append(baselines.tokens(ids))
             first = next((1 / place for place, one in enumerate(ids, 1) if one in wanted), 0.0)
             tallies.append((int(category), len(wanted & set(ids[:5])) / len(wanted), len(wanted & set(ids)) / len(wanted), first))
     if not tallies:
@@ -99,7 +109,37 @@ def run_recall_locomo(
         "left_out": left_out,
         "embedder": embedder.name if embedder is not None else None,
         "note": "; ".join(note for note in notes if note),
+        "arms": {
+            # Who remembers nothing finds nothing; nobody acts on what is found, and no model is asked.
+            "none": arm_figures(0.0, alone=0.0, tokens=0, calls=0, usd=0.0),
+            **{arm: arm_figures(fmean(one[arm] for one in plain), alone=0.0, calls=0, usd=0.0) for arm in plain[0]},
+            "tenure": arm_figures(
+                fmean(tally[2] for tally in tallies), alone=0.0, tokens=fmean(tokens), seconds=sum(times) / 1000, calls=0, usd=0.0
+            ),
+        },
     }
+
+
+class _Baselines:
+    """What plain policies hand over of one conversation: ten turns each."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._sessions: dict[str, list[Passage]] = {}
+        for passage in passages:
+            self._sessions.setdefault(passage.group, []).append(passage)
+        self._costs = {passage.id: estimate_tokens(passage.text) for passage in passages}
+        self._ids = [passage.id for passage in passages]
+        self._similar = SimilarSessions({name: " ".join(one.text for one in said) for name, said in self._sessions.items()})
+
+    def of(self, question: str) -> dict[str, list[str]]:
+        """Ids of turns, by arm."""
+        drawn = Random(f"recall-locomo:{question}").sample(self._ids, min(10, len(self._ids)))
+        similar = [one.id for name in self._similar.best(question, 10) for one in self._sessions[name]]
+        return {"random": drawn, "recent": self._ids[-10:], "similar-sessions": similar[:10]}
+
+    def tokens(self, ids: Sequence[str]) -> int:
+        """Of turns."""
+        return sum(self._costs.get(one, 0) for one in ids)
 
 
 def _samples(data: Path) -> list[Place]:

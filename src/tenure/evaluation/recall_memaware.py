@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from statistics import fmean
 from typing import Any
 
 from tenure.errors import UnreadableInput, UserError
+from tenure.evaluation.bench_arms import SimilarSessions, arm_figures
 from tenure.evaluation.bench_files import Place, read_json, read_text
 from tenure.excerpts import LEAST_TOKENS
 from tenure.learning.talks import VECTOR_SHARE, Talk, choose_remembered, index_talks, remember, shown_line
@@ -97,7 +99,9 @@ def run_recall_memaware(
         it), `string_*` (the answer's words stand in that order in one piece, in whatever session),
         `answered_*` (they do so in a session of the answer: `string_*` without luck) and `random_*`
         (hits of user turns drawn at random). All are shares of the questions; `by_tier` has them for
-        each difficulty. Beside them `questions, sessions, embedder, note`.
+        each difficulty. Beside them `questions, sessions, embedder, note` and `arms`: `none`, `random`, `recent` (the newest
+        sessions), `similar-sessions` (whole ones, those most like the request by their words) and `tenure`, whose score is
+        `hit_3k`.
 
     Raises:
         UserError: folder or file are not of that form.
@@ -115,15 +119,23 @@ def run_recall_memaware(
         tell(0.0, f"indexing {len(sessions):,} sessions")
     notes = dict.fromkeys((index_talks(turns, whole, _SCOPE, list(talks.values())),))
     dice = random.Random(seed)
+    plain = Baselines(sessions)
     tallies: dict[str, list[dict[str, float]]] = defaultdict(list)
+    arms: dict[str, list[float]] = defaultdict(list)
+    taken, tokens = 0.0, list[int]()
     for number, one in enumerate(asked, 1):
+        began = time.perf_counter()
         wanted = {place for place, session in enumerate(sessions) if session.id in one.sessions}
         found, note = remember(turns, whole, _SCOPE, one.question, talk=talks.__getitem__)
+        taken += time.perf_counter() - began
         notes[note] = None
+        for arm, given in plain.of(one.question, BUDGETS["3k"]).items():
+            arms[arm].append(hit(given, wanted))
         figures: dict[str, float] = {}
         for name, budget in BUDGETS.items():
             recalled = [Shown(int(said.talk), said.text, said.whole) for said in choose_remembered(found, budget)]
             figures[f"hit_{name}"] = hit(recalled, wanted)
+            tokens += [sum(_cost(said.text) for said in recalled)] if name == "3k" else []
             figures[f"string_{name}"] = _says(recalled, one.answer)
             figures[f"answered_{name}"] = _says([said for said in recalled if said.session in wanted], one.answer)
             figures[f"random_{name}"] = hit(_drawn(sessions, budget, dice), wanted)
@@ -138,7 +150,43 @@ def run_recall_memaware(
         "sessions": len(sessions),
         "embedder": embedder.name if embedder is not None else None,
         "note": "; ".join(note for note in notes if note),
+        "arms": {
+            # Who remembers nothing hands over nothing; nobody acts on what is recalled, and no model is asked.
+            "none": arm_figures(0.0, alone=0.0, tokens=0, calls=0, usd=0.0),
+            "random": arm_figures(fmean(one["random_3k"] for one in every), alone=0.0, calls=0, usd=0.0),
+            **{arm: arm_figures(fmean(hits), alone=0.0, calls=0, usd=0.0) for arm, hits in arms.items()},
+            "tenure": arm_figures(fmean(one["hit_3k"] for one in every), alone=0.0, tokens=fmean(tokens), seconds=taken, calls=0, usd=0.0),
+        },
     }
+
+
+class Baselines:
+    """What plain policies hand over within a budget: whole user turns, session by session, each turn that still fits.
+
+    Args:
+        sessions: oldest first.
+    """
+
+    def __init__(self, sessions: Sequence[Session]) -> None:
+        self._sessions = sessions
+        self._similar = SimilarSessions({str(number): " ".join(session.user) for number, session in enumerate(sessions)})
+
+    def of(self, question: str, budget: int) -> dict[str, list[Shown]]:
+        """What each hands over for a request, by arm. Headings cost nothing, in their favour."""
+        similar = map(int, self._similar.best(question, len(self._sessions)))
+        return {"recent": self._packed(reversed(range(len(self._sessions))), budget), "similar-sessions": self._packed(similar, budget)}
+
+    def _packed(self, numbers: Iterable[int], budget: int) -> list[Shown]:
+        left, shown = budget, list[Shown]()
+        for number in numbers:
+            if left < LEAST_TOKENS:
+                break
+            for turn in self._sessions[number].user:
+                cost = _cost(shown_line(self._sessions[number].day, turn))
+                if cost <= left:
+                    left -= cost
+                    shown.append(Shown(number, turn, True))
+        return shown
 
 
 def read_sessions(folder: Path) -> list[Session]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tenure.errors import UserError
+from tenure.evaluation.bench_arms import arm_figures, share_by_quarter
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.render import lesson_block
 from tenure.playbook.run import Run
@@ -41,6 +42,7 @@ class _Tally:
     shown: int = 0
     off_target: int = 0
     tokens: list[int] = field(default_factory=list)
+    by_run: list[tuple[int, float, int]] = field(default_factory=list)
 
 
 def run_recurrence(
@@ -58,8 +60,8 @@ def run_recurrence(
     Returns:
         `runs, errors, recurrent, covered, coverage, coverage_random, actionable, off_target, held,
         lessons, context_tokens_mean, seconds`, and beside them `signatures`, `all_fit` (share of
-        recurrent errors at which all active lessons fitted the budget), `unreadable` and `note`. Shares are
-        0 to 1, or none where there was nothing to count.
+        recurrent errors at which all active lessons fitted the budget), `unreadable`, `note` and `arms`: `none`, `random`
+        (lessons drawn by chance) and `tenure`, whose score is the coverage. Shares are 0 to 1, or none where there was nothing to count.
 
     Raises:
         UserError: no run in the file can be read.
@@ -84,6 +86,7 @@ def run_recurrence(
             if coming & seen:
                 tally.shown += len(shown)
                 tally.off_target += sum(lesson.about not in coming for lesson in shown)
+            before = tally.covered, tally.by_chance, tally.recurrent
             for tool, error in errors:
                 subject = signature(tool, error)
                 tally.errors += 1
@@ -94,6 +97,7 @@ def run_recurrence(
                 fitting = [lesson for lesson in lessons.values() if _about(lesson, tool, error, subject in cured)]
                 tally.by_chance += _by_chance(list(lessons.values()), fitting, budget, seed)
                 all_fit += _cost(lessons.values()) <= budget
+            tally.by_run.append((tally.covered - before[0], tally.by_chance - before[1], tally.recurrent - before[2]))
             book.learn(run)
             seen |= coming
             cured |= _cured(run)
@@ -102,6 +106,7 @@ def run_recurrence(
         final = _live(book)
         with book.store.reading(book.scope) as reading:
             held = len(reading.held()) + sum(lesson.status == "held" for lesson in reading.lessons(live=False))
+    seconds = round(time.perf_counter() - began, 2)
     return {
         "runs": len(runs),
         "errors": tally.errors,
@@ -114,11 +119,32 @@ def run_recurrence(
         "held": held,
         "lessons": len(final),
         "context_tokens_mean": round(sum(tally.tokens) / max(1, len(tally.tokens)), 1),
-        "seconds": round(time.perf_counter() - began, 2),
+        "seconds": seconds,
         "signatures": len(seen),
         "all_fit": _share(all_fit, tally.recurrent),
         "unreadable": report.count,
         "note": _note(tally),
+        "arms": _arms(tally, seconds),
+    }
+
+
+def _arms(tally: _Tally, seconds: float) -> dict[str, Any]:
+    """Nothing acts here, so there are no attempts; and no model is asked. What shows nothing covers nothing."""
+    some = bool(tally.recurrent)
+    covered = [(one, whole) for one, _, whole in tally.by_run]
+    chance = [(one, whole) for _, one, whole in tally.by_run]
+    nothing = [(0.0, whole) for _, _, whole in tally.by_run]
+    asked = {"alone": 0.0, "calls": 0, "usd": 0.0}
+    return {
+        "none": arm_figures(0.0 if some else None, by_quarter=share_by_quarter(nothing), tokens=0, **asked),
+        "random": arm_figures(_share(tally.by_chance, tally.recurrent), by_quarter=share_by_quarter(chance), **asked),
+        "tenure": arm_figures(
+            _share(tally.covered, tally.recurrent),
+            by_quarter=share_by_quarter(covered),
+            tokens=sum(tally.tokens) / max(1, len(tally.tokens)),
+            seconds=seconds,
+            **asked,
+        ),
     }
 
 

@@ -13,12 +13,13 @@ import hashlib
 import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 from tenure.errors import UserError
+from tenure.evaluation.bench_arms import arm_figures, share_by_quarter
 from tenure.evaluation.cheatsheets import Item, SheetStep, Written, follow, read_recordings
 from tenure.playbook.delta import Add, Operation, Update
 from tenure.playbook.lessons import Evidence
@@ -86,6 +87,7 @@ def run_retention(data: Path, *, out: Path | None = None, tell: Callable[[float,
         "recordings": len(found),
         "matched": MATCHED,
         "by_recording": found,
+        "arms": _arms(list(found.values())),
     }
     if out is not None:
         from tenure.evaluation.plots import draw_lines
@@ -106,6 +108,23 @@ def run_retention(data: Path, *, out: Path | None = None, tell: Callable[[float,
             for name, one in found.items()
         ]
     return result
+
+
+def _arms(recordings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Share of all items ever written that are alive, over recordings. Nothing is remembered without a memory, and nobody acts."""
+    found: dict[str, Any] = {"none": arm_figures([0.0] * len(recordings), alone=0.0, tokens=0, calls=0, usd=0.0)}
+    for arm, end, curve in (("overwrite", "alive_overwrite", "alive_by_step"), ("tenure", "alive_tenure", "tenure_by_step")):
+        by_quarter = [share_by_quarter(list(zip(one[curve], one["written_by_step"], strict=True))) for one in recordings]
+        means = [_mean([one for one in column if one is not None]) for column in zip(*by_quarter, strict=True)]
+        scores = [one[end] / one["written"] for one in recordings if one["written"]]
+        # What a recorded model cost is not on record.
+        calls, usd = (0, 0.0) if arm == "tenure" else (None, None)
+        found[arm] = arm_figures(scores, alone=0.0, by_quarter=means, calls=calls, usd=usd)
+    return found
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return statistics.fmean(values) if values else None
 
 
 _COUNTS = ("written", "alive_overwrite", "alive_tenure", "recoverable_tenure")

@@ -7,6 +7,7 @@ differs; reports name it and mark the arms as transparent.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
@@ -20,6 +21,15 @@ FEWEST_WORDS = 3
 
 ANSWER_WORDS = 3
 """What a note costs beside the words by which it is found."""
+
+
+_ANSWER = re.compile(r", the answer is (?P<says>.+)\.\s*\Z", re.DOTALL)
+
+
+def said_by(text: str) -> str:
+    """The answer that a note in the writer's form speaks for; empty where a text is none."""
+    found = _ANSWER.search(text)
+    return found["says"] if found is not None else ""
 
 
 class TransparentWriter:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -137,6 +138,7 @@ def run(
     ] = None,
 ) -> int:
     """Run a measurement. Nothing is written to your database."""
+    from tenure.evaluation.bench_arms import MEANINGS
     from tenure.evaluation.benches import Asked
     from tenure.evaluation.tasks.listed import TASKS
 
@@ -201,7 +203,7 @@ def run(
     if request.as_json:
         request.terminal.document(found)
         return OK
-    _show(request.terminal, found, bench)
+    _show(request.terminal, found, replace(bench, figures={**MEANINGS, **bench.figures}))
     return OK
 
 
@@ -312,11 +314,13 @@ def _bench(name: str) -> Bench:
 
 
 def _shown(value: Any, name: str = "") -> str:
+    from tenure.evaluation.bench_arms import MEANINGS as ARM_FIGURES
+
     if value is None:
-        # An embedder or a tokenizer is there or not; anything else is a share of nothing.
-        return "none" if name in ("embedder", "tokenizer") else "none to count"
+        # An embedder or a tokenizer is there or not; what an arm lacks has no meaning there; anything else is a share of nothing.
+        return "none" if name in ("embedder", "tokenizer") else "-" if name in ARM_FIGURES else "none to count"
     if isinstance(value, Sequence) and not isinstance(value, str):
         if value and all(isinstance(one, str) for one in value):
             return f"{len(value)} in {Path(value[0]).parent}"
-        return ", ".join(map(_shown, value)) or "none"
+        return ", ".join(_shown(one, name) for one in value) or "none"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -15,6 +15,7 @@ import typer
 
 from tenure.errors import UnreadableInput, UserError
 from tenure.serving.cli import completion
+from tenure.serving.cli.adapting import Practising, adapt
 from tenure.serving.cli.destinations import Destinations
 from tenure.serving.cli.interrupts import Interrupts
 from tenure.serving.cli.layout import Column
@@ -58,6 +59,7 @@ def register(app: typer.Typer) -> None:
         "tenure learn ~/.claude/projects --dry-run    # what your sessions teach, project by project",
         "tenure learn runs.jsonl --model openai:gpt-4o-mini",
         "tenure learn runs.jsonl --dry-run    # what would be learned; nothing is written",
+        "tenure learn --agent my_agent:act --train train.jsonl --validation held.jsonl --epochs 5",
         "my-agent --log - | tenure learn -",
     )
 
@@ -85,6 +87,27 @@ def learn(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be learned without a model; write nothing.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 if anything could not be read.")] = False,
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", metavar="MODULE:FUNCTION", help="An agent that acts and learns: a function of a task and a context."),
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="NAME", help="A task that plain code acts on, in place of an agent: finer, formula.")
+    ] = None,
+    scorer: Annotated[
+        str | None,
+        typer.Option("--scorer", metavar="MODULE:FUNCTION", help="What judges the agent. Else answers are compared with 'expected'."),
+    ] = None,
+    train: Annotated[str | None, typer.Option("--train", metavar="FILE", help="Instances that the agent learns from.")] = None,
+    validation: Annotated[
+        str | None, typer.Option("--validation", metavar="FILE", help="Instances that say which epoch's playbook is kept.")
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option("--epochs", metavar="N", min=1, help="How often the agent acts on the instances, at most. Else 5.")
+    ] = None,
+    patience: Annotated[
+        int | None, typer.Option("--patience", metavar="N", min=1, help="Epochs without a better validation score before it ends. Else 2.")
+    ] = None,
 ) -> int:
     """Learn lessons from runs.
 
@@ -97,8 +120,30 @@ def learn(
     Formats are told by content. In Tenure's own, a run is one line of JSON:
     {"task": "book a flight", "outcome": {"success": false}, "steps": [{"kind": "tool_call", "name": "book"},
     {"kind": "tool_result", "name": "book", "error": "no seats"}]}
+
+    With --agent or --task there are no logs: the agent acts on the instances of --train, in epochs, and learns from each
+    attempt; the playbook with which it solves most of --validation is kept. An instance is one line of JSON:
+    {"task": "Book invoice 7", "expected": "booked"}
     """
     given = paths or []
+    asked = Practising(
+        agent=agent,
+        scorer=scorer,
+        task=task,
+        train=train,
+        validation=validation,
+        epochs=epochs,
+        patience=patience,
+        model=model,
+        base_url=base_url,
+        dry_run=dry_run,
+    )
+    if asked.asked:
+        if given or pending or format is not None or strict:
+            raise UserError(
+                "An agent that acts makes its own runs. Leave out PATH, --pending, --format and --strict, or --agent and --task."
+            )
+        return adapt(request, asked, _book, _check_switched_on)
     if not given and not pending:
         raise UserError("Name the files or folders with runs, or use --pending. See: tenure learn --help")
     existing([path for path in given if path != "-"])
@@ -109,16 +154,16 @@ def learn(
 
     report, began = ReadReport(), time.perf_counter()
     # A run that names its own scope goes there, and a session to its project's, unless a scope was asked for.
-    asked = scoped(default_scope(request.scope)) if request.scope or os.environ.get("TENURE_SCOPE") else ""
+    named = scoped(default_scope(request.scope)) if request.scope or os.environ.get("TENURE_SCOPE") else ""
     projects = Projects()
-    one_database = bool(asked or request.db or os.environ.get("TENURE_DB"))
+    one_database = bool(named or request.db or os.environ.get("TENURE_DB"))
     with _files(given, request) as files, _book(request, model, base_url, dry_run) as book:
         _check_switched_on(book)
         with book.store.reading(book.scope) as reading:
             version = reading.version()
         sorting = None if one_database else projects
         with Destinations(request, book, _sizes(files), sorting, model=model, base_url=base_url, dry_run=dry_run) as places:
-            learned = _learn_all(request, book, files, format, pending=pending, scope=asked or projects, places=places, report=report)
+            learned = _learn_all(request, book, files, format, pending=pending, scope=named or projects, places=places, report=report)
             new = new_in(places)
             best = with_evidence(places, new[:BEST]) if dry_run else []
             fresh = _new_lessons(book, version) if dry_run else ()
