@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from tenure.fusion import Candidate, rarities, shares
@@ -191,10 +192,20 @@ def _rarest(held_by: Mapping[str, int]) -> list[str]:
     return chosen
 
 
-def _candidate(key: str, one: Searched, wanted: Collection[str], marks: Collection[str]) -> Candidate:
-    own = one.marks.split()
+@lru_cache(maxsize=16_384)
+def counted(one: Searched) -> Mapping[str, float]:
+    """How often a text holds each stem and each identifier, those of tasks counted less, in the order in which they first stand in it."""
     counts: dict[str, float] = {}
-    for tokens, weight in ((one.said.split(), 1.0), (own, 1.0), (one.asked.split(), ASKED_WEIGHT)):
-        for root in filter(wanted.__contains__, map(stem, tokens)):
+    for tokens, weight in ((one.said, 1.0), (one.marks, 1.0), (one.asked, ASKED_WEIGHT)):
+        for root in map(stem, tokens.split()):
             counts[root] = counts.get(root, 0.0) + weight
-    return Candidate(key=key, counts=counts, length=one.length, identifiers=sum(mark in marks for mark in own))
+    return counts
+
+
+def _candidate(key: str, one: Searched, wanted: Collection[str], marks: Collection[str]) -> Candidate:
+    return Candidate(
+        key=key,
+        counts={root: count for root, count in counted(one).items() if root in wanted},
+        length=one.length,
+        identifiers=sum(mark in marks for mark in one.marks.split()) if marks else 0,
+    )
