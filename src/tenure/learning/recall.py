@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from tenure.governance.redaction import redact
 from tenure.learning.cases import (
@@ -35,6 +36,7 @@ from tenure.playbook.render import (
     choose_core,
     continue_core,
     lesson_block,
+    least_core,
     lesson_tokens,
     without,
 )
@@ -346,7 +348,7 @@ def stable_part(
         if isinstance(went_on, Rendered) and count(went_on.text) <= room:
             return went_on, {**shown, **{lesson.id: lesson for lesson in new}}, size
         reason = went_on if isinstance(went_on, str) else reason
-    briefs = reading.briefs()
+    briefs = reading.briefs() if cap > least_core() else ()
     chosen = _released(reading.named(choose_core(briefs, cap, at=at)), waits)
     built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
     if (tokens := count(built.text)) > room:
@@ -374,7 +376,7 @@ def _choose_recalled(
     worths = [worth(lesson, outlook, at) / cost**0.5 for lesson, cost in zip(lessons, costs, strict=True)]
     # Words as bits: what two lessons share is then one operation, and thousands of pairs are looked at.
     bits: dict[str, int] = {}
-    texts = (frozenset(words(f"{lesson.text} {lesson.applies_when}")) for lesson in lessons)
+    texts = (_word_set(f"{lesson.text} {lesson.applies_when}") for lesson in lessons)
     said = [sum(1 << bits.setdefault(word, len(bits)) for word in text) for text in texts]
     places = choose_apart(
         costs,
@@ -384,6 +386,11 @@ def _choose_recalled(
         votes=[frozenset({vote_of(lesson.origin)} - {""}) if lesson.status == "provisional" else () for lesson in lessons],
     )
     return [lessons[place] for place in places]
+
+
+@lru_cache(maxsize=4_096)
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(words(text))
 
 
 def worth(lesson: Lesson, outlook: Outlook, at: datetime) -> float:

@@ -26,14 +26,9 @@ class GradesInMemory:
 
     def labelled(self, *, after: int = 0, limit: int) -> Sequence[Labelled]:
         """The newest kept cases with a label that came after a place, oldest first. Cost follows the number of runs."""
-        found: list[Labelled] = []
-        for kept in self._now.by_arrival(newest_first=True):
-            if kept.place + 1 <= after or len(found) >= limit:
-                break
-            run = kept.run
-            if run.outcome.expected and not kept.revoked:
-                found.append(_labelled(run, kept.place))
-        return found[::-1]
+        came = [kept for kept in self._now.runs.values() if kept.place + 1 > after and kept.run.outcome.expected and not kept.revoked]
+        came.sort(key=lambda kept: kept.place)
+        return [_labelled(kept.run, kept.place) for kept in came[max(0, len(came) - limit) :]]
 
     def labels_of(self, runs: Collection[str]) -> Mapping[str, Labelled]:
         """The labels of kept cases, by run id; those without one are left out."""

@@ -36,6 +36,7 @@ class ScopeIndex:
         self._held: dict[str, Lesson] = {}
         self._kept: dict[str, Kept] = {}
         self._resting: dict[str, set[str]] = {}
+        self._tokens: dict[str, int] = {}
         self._sorted: tuple[Lesson, ...] | None = None
         self._supported: tuple[Lesson, ...] | None = None
         self._sizes: Mapping[str, tuple[int, int]] | None = None
@@ -85,7 +86,7 @@ class ScopeIndex:
             found: dict[str, tuple[int, int]] = {}
             for lesson in self.live():
                 count, tokens = found.get(lesson.section, (0, 0))
-                found[lesson.section] = (count + 1, tokens + lesson_tokens(lesson))
+                found[lesson.section] = (count + 1, tokens + self._tokens[lesson.id])
             self._sizes = found
         return self._sizes
 
@@ -102,6 +103,7 @@ class ScopeIndex:
     def _hold(self, lesson_id: str, lesson: Lesson | None) -> None:
         self._sorted = self._supported = self._sizes = None
         before = self._held.pop(lesson_id, None)
+        self._tokens.pop(lesson_id, None)
         for run in _sources(before) if before is not None else ():
             resting = self._resting[run]
             resting.discard(lesson_id)
@@ -109,6 +111,8 @@ class ScopeIndex:
                 del self._resting[run]
         if lesson is not None:
             self._held[lesson_id] = lesson
+            if lesson.live:
+                self._tokens[lesson_id] = lesson_tokens(lesson)
             for run in _sources(lesson):
                 self._resting.setdefault(run, set()).add(lesson_id)
 

@@ -29,6 +29,7 @@ class MemoryWords:
         self.holding: dict[str, dict[int, float]] = {}
         self.marked: dict[str, dict[int, float]] = {}
         self._saying: dict[str, dict[int, float]] = {}
+        self._first: list[tuple[str, float]] | None = None
         self._made = 0
 
     def put(self, name: str, one: Searched) -> None:
@@ -39,6 +40,7 @@ class MemoryWords:
         self._made += 1
         number = self._made
         self.texts[name], self.names[number], self.numbers[name], self.lengths[number] = one, name, number, one.length
+        self._first = self._kept_first(name)
         for kept, tokens in self._indexed(one):
             for token, count in tokens:
                 kept.setdefault(token, {})[number] = count
@@ -48,6 +50,7 @@ class MemoryWords:
         one = self.texts.pop(name, None)
         if one is None:
             return
+        self._first = self._kept_first(name)
         number = self.numbers.pop(name)
         del self.names[number], self.lengths[number]
         for kept, tokens in self._indexed(one):
@@ -56,6 +59,17 @@ class MemoryWords:
                 del holders[number]
                 if not holders:
                     del kept[token]
+
+    def first(self) -> Sequence[tuple[str, float]]:
+        """Names and lengths of `MEASURED` texts, those whose names come first, in their order."""
+        if self._first is None:
+            self._first = [(name, self.lengths[self.numbers[name]]) for name in nsmallest(MEASURED, self.numbers)]
+        return self._first
+
+    def _kept_first(self, name: str) -> list[tuple[str, float]] | None:
+        """What is known of the first texts, unless one under a name that comes or goes makes a difference."""
+        first = self._first
+        return first if first is not None and len(first) == MEASURED and name > first[-1][0] else None
 
     def saying(self, groups: Sequence[Sequence[str]]) -> set[str]:
         """Names of the texts whose own words, or others with their stems, are all the words of a group that has any."""
@@ -81,6 +95,8 @@ class MemoryIndex:
     Args:
         parts: those of each scope. They are not to change while this is used.
     """
+
+    exact = True
 
     def __init__(self, parts: Sequence[MemoryWords]) -> None:
         self._parts = parts
@@ -117,8 +133,8 @@ class MemoryIndex:
 
     def lengths(self, most: int) -> Sequence[float]:
         """Lengths of so many of them, those whose names come first."""
-        first = nsmallest(most, ((name, part.lengths[number]) for part in self._parts for name, number in part.numbers.items()))
-        return [length for _, length in first]
+        first = sorted(one for part in self._parts for one in part.first())
+        return [length for _, length in first[: min(most, MEASURED)]]
 
     def take(self, rows: Collection[int]) -> Mapping[int, tuple[str, Searched]]:
         """The texts in rows."""

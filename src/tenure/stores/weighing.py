@@ -89,6 +89,11 @@ def _marks(text: str) -> str:
 class Index(Protocol):
     """The lessons or the runs that a question is asked of, as an adapter keeps them, each under a row number."""
 
+    @property
+    def exact(self) -> bool:
+        """Whether `holders` puts forward the best by the very measure of `weigh`, so that no more are weighed than are asked for."""
+        ...
+
     def size(self) -> int:
         """How many there are."""
         ...
@@ -157,7 +162,8 @@ def _weigh(index: Index, asked: Question, limit: int) -> list[Weighed]:
         return []
     # Words, not stems: whoever indexes texts stems what it is asked for, and a stem may have another stem ("databas", "databa").
     tokens = [words.get(token, token) for token in tokens]
-    most = max(limit + MORE_CANDIDATES, FEWEST_CANDIDATES)
+    whole = len(tokens) == sum(map(bool, held_by.values()))
+    most = limit if index.exact and whole else max(limit + MORE_CANDIDATES, FEWEST_CANDIDATES)
     kept = index.take(index.holders(tokens, [mark for mark in marks if held_by[mark]], most))
     candidates = [(row, _candidate(name, one, held_by, marks)) for row, (name, one) in kept.items()]
     lengths = index.lengths(MEASURED)
