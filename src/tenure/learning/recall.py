@@ -331,7 +331,7 @@ def stable_part(
 
     everything = sum(tokens for _, tokens in reading.sizes().values())
     whole = everything * 1.1 + 60 <= min(budget, core_tokens)
-    if not everything or (budget < SMALL_BUDGET and not whole):
+    if not everything or (budget < SMALL_BUDGET and not whole) or core_tokens <= least_core():
         return None, {}, 0
     room = budget if whole else int(budget * CORE_SHARE)
     cap = core_tokens if whole else min(core_tokens, int(room / (1 + TAIL_SHARE)))
@@ -348,7 +348,7 @@ def stable_part(
         if isinstance(went_on, Rendered) and count(went_on.text) <= room:
             return went_on, {**shown, **{lesson.id: lesson for lesson in new}}, size
         reason = went_on if isinstance(went_on, str) else reason
-    briefs = reading.briefs() if cap > least_core() else ()
+    briefs = reading.briefs()
     chosen = _released(reading.named(choose_core(briefs, cap, at=at)), waits)
     built = build_core(list(chosen.values()), kept, reason=reason, version=reading.version())
     if (tokens := count(built.text)) > room:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from rpds import HashTrieMap
 
 from tenure.errors import StoreBusy
-from tenure.playbook.apply import apply, fold_in
+from tenure.playbook.apply import fold_in, put_in
 from tenure.playbook.delta import Delta
 from tenure.playbook.effects import lessons_after
 from tenure.playbook.folding import fold
@@ -388,10 +388,14 @@ class InMemoryWriting(
             return Admitted(receipts=change.receipts)
         lessons = self._now.lessons
         version, came = self.version() + 1, self._now.came
-        for lesson_id, lesson in lessons_after(self, change).items():
+        changed = lessons_after(self, change)
+        for lesson_id, lesson in changed.items():
             came = came if lesson is None or lesson_id in lessons else came.insert(lesson_id, version)
             lessons = lessons.discard(lesson_id) if lesson is None else lessons.insert(lesson_id, lesson)
-        self._now = replace(self._now, playbook=apply(self._now.playbook, delta).playbook, lessons=lessons, came=came)
+        before = self._now
+        self._now = replace(before, playbook=put_in(before.playbook, delta, change), lessons=lessons, came=came)
+        with self._indexes.held(self._scope) as index:
+            index.step(before, self._now, lessons=[one for one in changed if before.lessons.get(one) is not lessons.get(one)])
         return Admitted(receipts=change.receipts, version=self._append(delta))
 
     def keep_run(self, run: Run, *, learned: bool) -> None:
@@ -400,12 +404,13 @@ class InMemoryWriting(
         before = self._now.runs.get(run.id)
         if before is not None:
             run = grown(before.run, run)
-        place = before.place if before is not None else max((kept.place for kept in self._now.runs.values()), default=-1) + 1
+        with self._index() as index:
+            place = before.place if before is not None else index.last_place() + 1
         read = len(run.steps) if learned else before.learned if before is not None else None
-        self._now = replace(
-            self._now,
-            runs=self._now.runs.insert(run.id, Kept(run=run, place=place, learned=read, revoked=before is not None and before.revoked)),
-        )
+        was, kept = self._now, Kept(run=run, place=place, learned=read, revoked=before is not None and before.revoked)
+        self._now = replace(was, runs=was.runs.insert(run.id, kept))
+        with self._indexes.held(self._scope) as index:
+            index.step(was, self._now, runs=[run.id])
 
     def keep_failed_reply(self, failed: FailedReply) -> None:
         """Keep a reply that could not be used."""

@@ -8,6 +8,7 @@ that failed, and a reader who looks at an older value than the last one, need no
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right, insort
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -23,6 +24,9 @@ from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
 
 SCOPES_KEPT = 64
 
+LAST = "\U0010ffff"
+"""Comes after every id."""
+
 Value = TypeVar("Value")
 
 
@@ -36,25 +40,32 @@ class ScopeIndex:
         self._held: dict[str, Lesson] = {}
         self._kept: dict[str, Kept] = {}
         self._resting: dict[str, set[str]] = {}
+        self._came: list[tuple[int, str]] = []
         self._tokens: dict[str, int] = {}
+        self._waiting: set[str] = set()
         self._sorted: tuple[Lesson, ...] | None = None
         self._supported: tuple[Lesson, ...] | None = None
         self._sizes: Mapping[str, tuple[int, int]] | None = None
 
     def bring_to(self, contents: Contents) -> None:
         """Say what this value says."""
-        stale = set[str]()
-        if contents.runs is not self._runs:
-            for run in _differing(self._kept, contents.runs):
-                self._read_task(run, contents.runs.get(run))
-                stale |= self._resting.get(run, set())
-            self._runs = contents.runs
-        if contents.lessons is not self._lessons:
-            changed = _differing(self._held, contents.lessons)
-            for lesson_id in changed:
-                self._hold(lesson_id, contents.lessons.get(lesson_id))
-            stale.update(changed)
-            self._lessons = contents.lessons
+        runs = _differing(self._kept, contents.runs) if contents.runs is not self._runs else ()
+        lessons = _differing(self._held, contents.lessons) if contents.lessons is not self._lessons else ()
+        self._take(contents, runs, lessons)
+
+    def step(self, before: Contents, after: Contents, *, runs: Collection[str] = (), lessons: Collection[str] = ()) -> None:
+        """Say what a value says that differs from another in these runs and lessons alone; nothing if this says what a third one says."""
+        if before.runs is self._runs and before.lessons is self._lessons:
+            self._take(after, runs, lessons)
+
+    def _take(self, contents: Contents, runs: Collection[str], lessons: Collection[str]) -> None:
+        stale = set(lessons)
+        for run in runs:
+            self._read_task(run, contents.runs.get(run))
+            stale |= self._resting.get(run, set())
+        for lesson_id in lessons:
+            self._hold(lesson_id, contents.lessons.get(lesson_id))
+        self._runs, self._lessons = contents.runs, contents.lessons
         for lesson_id in stale:
             lesson = self._held.get(lesson_id)
             if lesson is None or not lesson.live:
@@ -80,6 +91,18 @@ class ScopeIndex:
             if (lesson := self._held[lesson_id]).live:
                 yield lesson
 
+    def held(self) -> list[Lesson]:
+        """Lessons that stand as held, sorted by id."""
+        return [self._held[one] for one in sorted(self._waiting)]
+
+    def came_after(self, place: int) -> list[Kept]:
+        """Kept runs with a later place than this, in the order in which they came."""
+        return [self._kept[run] for _, run in self._came[bisect_right(self._came, (place, LAST)) :]]
+
+    def last_place(self) -> int:
+        """Place of the newest run; -1 if there is none."""
+        return self._came[-1][0] if self._came else -1
+
     def sizes(self) -> Mapping[str, tuple[int, int]]:
         """Live lessons and their estimated tokens by section."""
         if self._sizes is None:
@@ -91,10 +114,13 @@ class ScopeIndex:
         return self._sizes
 
     def _read_task(self, run: str, kept: Kept | None) -> None:
-        if kept is None:
-            del self._kept[run]
-        else:
+        before = self._kept.pop(run, None)
+        if before is not None and (kept is None or kept.place != before.place):
+            self._came.remove((before.place, run))
+        if kept is not None:
             self._kept[run] = kept
+            if before is None or before.place != kept.place:
+                insort(self._came, (kept.place, run))
         if kept is None or kept.revoked:
             self.tasks.drop(run)
         else:
@@ -104,6 +130,7 @@ class ScopeIndex:
         self._sorted = self._supported = self._sizes = None
         before = self._held.pop(lesson_id, None)
         self._tokens.pop(lesson_id, None)
+        self._waiting.discard(lesson_id)
         for run in _sources(before) if before is not None else ():
             resting = self._resting[run]
             resting.discard(lesson_id)
@@ -111,6 +138,8 @@ class ScopeIndex:
                 del self._resting[run]
         if lesson is not None:
             self._held[lesson_id] = lesson
+            if lesson.status == "held":
+                self._waiting.add(lesson_id)
             if lesson.live:
                 self._tokens[lesson_id] = lesson_tokens(lesson)
             for run in _sources(lesson):
@@ -137,6 +166,12 @@ class Indexes:
             while len(self._kept) > max(SCOPES_KEPT, len(values)):
                 del self._kept[next(iter(self._kept))]
             yield found
+
+    @contextmanager
+    def held(self, scope: str) -> Iterator[ScopeIndex]:
+        """The index of a scope as it was left; an empty one if none is kept."""
+        with self._turn:
+            yield self._kept.get(scope) or ScopeIndex()
 
     def clear(self) -> None:
         """Hold nothing."""
