@@ -195,6 +195,7 @@ def _answered(
         answer=response.answer,
         attempts=response.attempts,
         tokens=asked if calls else read,
+        written=usage.output_tokens - used.output_tokens if calls else 0,
         cached=usage.cached_tokens - used.cached_tokens if calls else kept,
         memory=arm.memory_tokens() if isinstance(arm, Measured) else None,
         calls=calls,
