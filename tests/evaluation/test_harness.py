@@ -69,7 +69,14 @@ def test_a_comparison_gives_every_figure_of_an_arm(questions: Path) -> None:
     found = compare("finer", data=questions, arms=["none", "similar-cases"], orders=3, options={"instances": 24}, workers=1)["arms"]
     told = {"score", "score_low", "score_high", "score_by_quarter", "gain", "gain_low", "gain_high", "tokens", "seconds"}
     assert told | {"rollouts", "calls", "usd", "cached_share"} <= found["similar-cases"].keys()
-    assert found["none"] | {"seconds": 0} == found["none"] | {"gain": 0, "tokens": 0, "calls": 0, "usd": 0, "cached_share": None, "seconds": 0}
+    assert found["none"] | {"seconds": 0} == found["none"] | {
+        "gain": 0,
+        "tokens": 0,
+        "calls": 0,
+        "usd": 0,
+        "cached_share": None,
+        "seconds": 0,
+    }
     assert found["similar-cases"]["rollouts"] == 24
     assert found["similar-cases"]["score_low"] <= found["similar-cases"]["score"] <= found["similar-cases"]["score_high"]
 
@@ -182,7 +189,9 @@ def test_a_killed_comparison_does_again_only_what_was_not_done(questions: Path, 
     records = tmp_path / "out" / "records"
 
     def done() -> dict[str, int]:
-        return {path.name: path.stat().st_mtime_ns for path in records.glob("*.jsonl") if path.read_text().endswith("}\n") and read_job(path)}
+        return {
+            path.name: path.stat().st_mtime_ns for path in records.glob("*.jsonl") if path.read_text().endswith("}\n") and read_job(path)
+        }
 
     running = subprocess.Popen(typed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

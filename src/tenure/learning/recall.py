@@ -35,8 +35,8 @@ from tenure.playbook.render import (
     build_core,
     choose_core,
     continue_core,
-    lesson_block,
     least_core,
+    lesson_block,
     lesson_tokens,
     without,
 )

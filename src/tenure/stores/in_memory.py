@@ -531,4 +531,3 @@ class InMemoryStore:
 
 def _sorted(contents: Contents, *, live: bool) -> list[Lesson]:
     return sorted((lesson for lesson in contents.lessons.values() if lesson.live or not live), key=lambda lesson: lesson.id)
-

@@ -165,7 +165,11 @@ def run(
                     tell=_telling(bar),
                 )
         except KeyboardInterrupt:
-            goes_on = f"What is done stands in {out}; the same command goes on from there." if out else "With --out DIR, the same command goes on."
+            goes_on = (
+                f"What is done stands in {out}; the same command goes on from there."
+                if out
+                else "With --out DIR, what is done would have been kept."
+            )
             request.terminal.say(f"Interrupted. {goes_on}")
             return INTERRUPTED
         if request.as_json:
