@@ -12,7 +12,8 @@ from typing import Any
 from tenure.errors import UserError
 from tenure.evaluation.arms.listed import ARMS
 from tenure.evaluation.harness.metrics import curves, figures, mean_score
-from tenure.evaluation.harness.runner import Tell, run_jobs
+from tenure.evaluation.harness.report import PAGE
+from tenure.evaluation.harness.runner import RECORDS, Tell, run_jobs
 from tenure.evaluation.harness.sample import Sample
 from tenure.evaluation.harness.statistics import paired
 from tenure.evaluation.tasks.listed import TASKS, ListedTask, data_of, open_task
@@ -64,6 +65,7 @@ def compare(
     listed = TASKS[name]
     wanted, skipped = _arms(listed, arms, model)
     found = data_of(listed, data)
+    _check_folder(out)
     given = {**listed.options, **(options or {}), "seed": seed, "data": str(found.resolve()) if found is not None else ""}
     task = open_task(name, given)
     if not task.training(0):
@@ -96,6 +98,17 @@ def compare(
         (out / RESULT_FILE).write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         result["report"] = str(write_report(result, out))
     return result
+
+
+def _check_folder(out: Path | None) -> None:
+    """That a comparison may write into a folder: one that is not there, or without a result of something else."""
+    if out is None:
+        return
+    if out.exists() and not out.is_dir():
+        raise UserError(f"'{out}' is a file. Name a folder with --out; it is made if it is not there.")
+    there = next((out / name for name in (RESULT_FILE, PAGE) if (out / name).exists()), None)
+    if there is not None and not (out / RECORDS).is_dir():
+        raise UserError(f"'{there}' is there already and no comparison made it. Name another folder with --out.")
 
 
 def _arms(listed: ListedTask, arms: Sequence[str], model: str | None) -> tuple[list[str], dict[str, str]]:

@@ -26,8 +26,12 @@ from tenure.evaluation.tasks.listed import open_task
 from tenure.evaluation.writer import TransparentWriter
 from tenure.ports import LanguageModel, Usage
 from tenure.ranking import estimate_tokens
+from tenure.version import __version__
 
 Tell = Callable[[float, str], None]
+
+RECORDS = "records"
+"""Folder for records inside that of a comparison."""
 
 TOLD_EVERY = 50
 """Instances after which a job that runs alone says how far it is."""
@@ -64,7 +68,8 @@ class Job:
     @property
     def depends(self) -> dict[str, Any]:
         """What its samples follow from."""
-        return {"task": self.task, **self.about, "arm": self.arm, "order": self.order, "seed": self.seed, "model": self.model or ""}
+        on = {"arm": self.arm, "order": self.order, "seed": self.seed, "model": self.model or "", "tenure": __version__}
+        return {"task": self.task, **self.about, **on}
 
 
 def run_jobs(
@@ -96,7 +101,7 @@ def run_jobs(
         UserError: records in `out` are of another comparison.
     """
     with ExitStack() as stack:
-        folder = (out / "records") if out is not None else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tenure-bench-")))
+        folder = (out / RECORDS) if out is not None else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tenure-bench-")))
         jobs = [
             Job(task=task.name, options=options, arm=arm, order=order, seed=seed, model=model, folder=folder, about=task.about)
             for order in range(orders)
@@ -195,6 +200,7 @@ def _answered(
         answer=response.answer,
         attempts=response.attempts,
         tokens=asked if calls else read,
+        written=usage.output_tokens - used.output_tokens if calls else 0,
         cached=usage.cached_tokens - used.cached_tokens if calls else kept,
         memory=arm.memory_tokens() if isinstance(arm, Measured) else None,
         calls=calls,

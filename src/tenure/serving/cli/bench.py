@@ -15,7 +15,7 @@ from tenure.errors import UserError
 from tenure.serving.cli import completion
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, Terminal
-from tenure.serving.cli.request import OK, Request, existing
+from tenure.serving.cli.request import INTERRUPTED, OK, Request, existing
 from tenure.serving.cli.verbs import add_group, add_verb
 
 if TYPE_CHECKING:
@@ -151,20 +151,29 @@ def run(
         for option, value in foreign.items():
             if value is not None:
                 raise UserError(f"Task '{name}' does not take --{option}. See: tenure bench run --help")
-        with request.terminal.progress("Comparing", 100) as bar:
-            compared = run_task(
-                request,
-                name,
-                data=data,
-                arms=arms,
-                orders=orders,
-                seed=seed,
-                model=model,
-                options={"noise": noise, "instances": instances, "train": train},
-                out=out,
-                workers=workers,
-                tell=_telling(bar),
+        try:
+            with request.terminal.progress("Comparing", 100) as bar:
+                compared = run_task(
+                    request,
+                    name,
+                    data=data,
+                    arms=arms,
+                    orders=orders,
+                    seed=seed,
+                    model=model,
+                    options={"noise": noise, "instances": instances, "train": train},
+                    out=out,
+                    workers=workers,
+                    tell=_telling(bar),
+                )
+        except KeyboardInterrupt:
+            goes_on = (
+                f"What is done stands in {out}; the same command goes on from there."
+                if out
+                else "With --out DIR, what is done would have been kept."
             )
+            request.terminal.say(f"Interrupted. {goes_on}")
+            return INTERRUPTED
         if request.as_json:
             request.terminal.document(compared)
         else:

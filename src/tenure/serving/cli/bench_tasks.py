@@ -40,9 +40,12 @@ def run_task(
     foreign = [option for option in given if option not in listed.options]
     if foreign:
         raise UserError(f"Task '{name}' does not take --{foreign[0]}. It takes: {', '.join(f'--{one}' for one in listed.options)}.")
+    path = existing([data])[0] if data is not None else None
+    if path is not None and path.is_dir():
+        raise UserError(f"'{data}' is a folder. Task '{name}' needs a file with {listed.data}: {listed.command}")
     return compare(
         name,
-        data=existing([data])[0] if data is not None else None,
+        data=path,
         arms=[one.strip() for one in (arms or "").split(",") if one.strip()],
         orders=orders or ORDERS,
         seed=seed,
