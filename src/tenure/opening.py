@@ -90,7 +90,7 @@ def open_model(
         with store.reading(asked) as reading:
             return spend_caps(read_settings(reading.setting, settings.environment))
 
-    return MeteredModel(model, caps_of, _StoredSpending(store), scope=scope, clock=clock)
+    return MeteredModel(model, caps_of, StoredSpending(store), scope=scope, clock=clock)
 
 
 def spend_caps(settings: Settings) -> Caps:
@@ -150,7 +150,7 @@ def open_counter(settings: Settings) -> TokenCounter:
     return token_counting.open_counter(settings.text("context.counter"), model=settings.text("model"))
 
 
-class _StoredSpending:
+class StoredSpending:
     """What a scope spent, kept in its store."""
 
     def __init__(self, store: Store) -> None:

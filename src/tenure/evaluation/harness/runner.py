@@ -1,7 +1,8 @@
 """Runs a comparison: every arm in every order, in processes of their own, from where an interrupted one stopped.
 
 An arm is answered for twice at each instance: with what it remembers, and reset, as gain is defined. The reset twin is
-another object of the same arm, so that nothing leaks from one to the other.
+another object of the same arm, so that nothing leaks from one to the other. With a model, what reset twins ask is asked once an
+order for all arms, since they ask the same.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from tenure.evaluation.arms.listed import ARMS
-from tenure.evaluation.harness.ports import Arm, Instance, Kit, Leaving, Measured, Response, Task
-from tenure.evaluation.harness.recording import JobRecord, RecordedModel, read_job
+from tenure.errors import ModelError, SpendCapReached, UserError
+from tenure.evaluation.harness.ports import Arm, Instance, Kit, Leaving, Measured, Response, Task, Trained
+from tenure.evaluation.harness.recording import JobRecord, RecordedModel, SharedReplies, read_job
 from tenure.evaluation.harness.sample import Sample
+from tenure.evaluation.harness.spending import Spending, metered
 from tenure.evaluation.tasks.listed import open_task
 from tenure.evaluation.writer import TransparentWriter
 from tenure.ports import LanguageModel, Usage
@@ -43,7 +46,7 @@ class Job:
         arm: its name.
         order: from 0.
         seed: of the comparison.
-        model: name of the model that arms and agent ask; none asks none.
+        spending: which model arms and agent ask, and what it may use; none asks none.
         folder: for the record.
     """
 
@@ -52,7 +55,7 @@ class Job:
     arm: str
     order: int
     seed: int
-    model: str | None
+    spending: Spending | None
     folder: Path
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -62,9 +65,14 @@ class Job:
         return self.folder / f"{self.arm}-{self.order}.jsonl"
 
     @property
+    def model(self) -> str:
+        """Name of the model; empty where there is none."""
+        return self.spending.model if self.spending is not None else ""
+
+    @property
     def depends(self) -> dict[str, Any]:
         """What its samples follow from."""
-        return {"task": self.task, **self.about, "arm": self.arm, "order": self.order, "seed": self.seed, "model": self.model or ""}
+        return {"task": self.task, **self.about, "arm": self.arm, "order": self.order, "seed": self.seed, "model": self.model}
 
 
 def run_jobs(
@@ -74,7 +82,8 @@ def run_jobs(
     *,
     orders: int,
     seed: int,
-    model: str | None = None,
+    spending: Spending | None = None,
+    model: LanguageModel | None = None,
     out: Path | None = None,
     workers: int | None = None,
     tell: Tell | None = None,
@@ -87,23 +96,26 @@ def run_jobs(
         arms: names, each with a form that can run here.
         orders: how many.
         seed: of the comparison.
-        model: name of the model that arms and agent ask.
+        spending: which model arms and agent ask, and what it may use in all; none asks none.
+        model: takes the place of the one that is named, in this process alone.
         out: a folder for records, made if it is not there; none keeps none. What is finished there is not done again.
         workers: processes at once; none takes one for each processor, and no more than there are jobs. 1 starts none.
         tell: told how far it is.
 
     Raises:
-        UserError: records in `out` are of another comparison.
+        UserError: records in `out` are of another comparison, a cap on spending is reached, or the model fails for good.
     """
     with ExitStack() as stack:
         folder = (out / "records") if out is not None else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tenure-bench-")))
         jobs = [
-            Job(task=task.name, options=options, arm=arm, order=order, seed=seed, model=model, folder=folder, about=task.about)
+            Job(task=task.name, options=options, arm=arm, order=order, seed=seed, spending=spending, folder=folder, about=task.about)
             for order in range(orders)
             for arm in arms
         ]
         waiting = [job for job in jobs if read_job(job.path, job.depends) is None]
-        _carry_out(waiting, done=len(jobs) - len(waiting), total=len(jobs), workers=workers, tell=tell)
+        _carry_out(
+            waiting, done=len(jobs) - len(waiting), total=len(jobs), workers=1 if model is not None else workers, model=model, tell=tell
+        )
         return {arm: [_finished(job) for job in jobs if job.arm == arm] for arm in arms}
 
 
@@ -113,7 +125,7 @@ def _finished(job: Job) -> list[Sample]:
     return samples
 
 
-def _carry_out(jobs: Sequence[Job], *, done: int, total: int, workers: int | None, tell: Tell | None) -> None:
+def _carry_out(jobs: Sequence[Job], *, done: int, total: int, workers: int | None, model: LanguageModel | None, tell: Tell | None) -> None:
     def told(share: float, said: str) -> None:
         if tell is not None:
             tell(share / max(1, total), said)
@@ -121,7 +133,7 @@ def _carry_out(jobs: Sequence[Job], *, done: int, total: int, workers: int | Non
     most = min(len(jobs), workers or os.cpu_count() or 1)
     if most <= 1:
         for place, job in enumerate(jobs):
-            run_job(job, tell=lambda share, said, place=place: told(done + place + share, said))  # type: ignore[misc]
+            run_job(job, model=model, tell=lambda share, said, place=place: told(done + place + share, said))  # type: ignore[misc]
         return
     # Spawned, not forked: a forked process would share threads' locks and open files.
     with ProcessPoolExecutor(max_workers=most, mp_context=get_context("spawn")) as pool:
@@ -135,32 +147,69 @@ def _carry_out(jobs: Sequence[Job], *, done: int, total: int, workers: int | Non
             raise
 
 
-def run_job(job: Job, *, tell: Tell | None = None) -> None:
-    """Answer a whole order with one arm, and write the record."""
+def run_job(job: Job, *, model: LanguageModel | None = None, tell: Tell | None = None) -> None:
+    """Answer a whole order with one arm, and write the record.
+
+    Args:
+        job: what to do.
+        model: takes the place of the one that the job names.
+        tell: told how far it is.
+
+    Raises:
+        UserError: a cap on spending is reached, or the model fails for good. What was answered stands in the record of calls.
+    """
+    if job.spending is None:
+        _run(job, None, None, tell)
+        return
+    try:
+        with metered(job.spending, job.folder, model) as meter:
+            recorded = RecordedModel(meter, job.folder / f"{job.arm}-{job.order}.calls.jsonl")
+            _run(job, recorded, SharedReplies(meter, job.folder / f"alone-{job.order}"), tell)
+    except SpendCapReached as exc:
+        raise UserError(
+            f"{job.arm}, order {job.order + 1}, stopped: the cap of {exc.cap} {exc.what} would be passed by the next call, {exc.spent} "
+            "spent. Replies so far are kept: the same command with a higher cap goes on from there."
+        ) from exc
+    except ModelError as exc:
+        raise UserError(
+            f"{job.arm}, order {job.order + 1}, stopped: {exc} Replies so far are kept: the same command goes on from there."
+        ) from exc
+
+
+def _run(job: Job, model: RecordedModel | None, alone_model: LanguageModel | None, tell: Tell | None) -> None:
     task = _task(job.task, tuple(sorted(job.options.items())))
     listed = ARMS[job.arm]
-    assert listed.make is not None
-    model = _model(job, "calls")
-    alone_model = _model(job, "alone.calls")
-    arm = listed.make(_kit(job, task, model))
-    alone = listed.make(_kit(job, task, alone_model))
-    for _ in range(listed.epochs):
-        for instance in task.training(job.order):
-            response = arm.respond(instance.query)
-            arm.observe(task.observe(instance, response, job.order))
-    stream = task.stream(job.order)
+    stream, training = task.stream(job.order), task.training(job.order) if listed.epochs else []
+    make = listed.maker(with_model=model is not None)
+    arm = make(_kit(job, task, model, [*training, *stream]))
+    alone = make(_kit(job, task, alone_model, stream))
+    if isinstance(arm, Trained):
+        arm.train([instance.query for instance in training])
+    else:
+        for _ in range(listed.epochs):
+            for instance in training:
+                response = arm.respond(instance.query)
+                arm.observe(task.observe(instance, response, job.order))
+                _stop_if_failed(model)
     with JobRecord(job.path, job.depends) as record:
         before: tuple[str, ...] = ()
         for place, instance in enumerate(stream):
             next_instance = stream[place + 1] if place + 1 < len(stream) else None
             sample, response = _answered(task, job.order, arm, alone, instance, next_instance, before, model, learns=not listed.frozen)
+            _stop_if_failed(model)
             record.put(sample, response.memory)
             before = response.memory
-            if tell is not None and (place + 1) % TOLD_EVERY == 0:
+            if tell is not None and ((place + 1) % TOLD_EVERY == 0 or model is not None):
                 tell((place + 1) / len(stream), f"{job.arm}, order {job.order + 1}, {place + 1} of {len(stream)}")
         if isinstance(arm, Leaving):
             arm.leave(job.folder, f"{job.arm}-{job.order}")
         record.end()
+
+
+def _stop_if_failed(model: RecordedModel | None) -> None:
+    """An engine that goes on without its model would be measured as another one."""
+    if model is not None and model.failure is not None:
+        raise model.failure
 
 
 def _answered(
@@ -221,25 +270,16 @@ def _memory_tokens(memory: Sequence[str], before: Sequence[str]) -> tuple[int, i
     return total, kept
 
 
-def _kit(job: Job, task: Task, model: RecordedModel | None) -> Kit:
-    writer = TransparentWriter()
+def _kit(job: Job, task: Task, model: LanguageModel | None, instances: Sequence[Instance]) -> Kit:
+    by_id = {instance.query.id: instance for instance in instances}
     return Kit(
         agent=task.agent(job.order, model),
-        writer=writer,
+        writer=TransparentWriter(),
         seed=job.seed,
         model=model,
-        usage=(lambda: model.usage) if model is not None else Usage,
+        usage=(lambda: model.usage) if isinstance(model, RecordedModel) else Usage,
+        feedback=lambda query, response: task.observe(by_id[query.id], response, job.order),
     )
-
-
-def _model(job: Job, name: str) -> RecordedModel | None:
-    if job.model is None:
-        return None
-    from tenure.providers.models import open_model
-
-    opened: LanguageModel = open_model(job.model)
-    job.folder.mkdir(parents=True, exist_ok=True)
-    return RecordedModel(opened, job.folder / f"{job.arm}-{job.order}.{name}.jsonl")
 
 
 @lru_cache(maxsize=4)
