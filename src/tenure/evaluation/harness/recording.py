@@ -1,9 +1,10 @@
 """Records of a comparison: one JSON line for each instance, one for each model call; enough to go on after an interrupt.
 
-A job is one arm in one order. Its file `ARM-ORDER.jsonl` begins with what it depends on, has a line for each sample,
-and ends with a line that says so: without that line the job is done again. Replies of models stand in
-`ARM-ORDER.calls.jsonl`, each as it came; a job that is done again is given them back while its prompts are the same, so
-that nothing is paid for twice. Replies to arms that are reset before an instance stand in `alone-ORDER`. Texts that a memory put before the agent are written once each and named by their place.
+A job is one arm in one order. Its file `ARM-ORDER.jsonl` begins with what it depends on, has a line for each sample, and
+ends with a line that says so: without that line the job is done again. Replies of models stand in `ARM-ORDER.calls.jsonl`,
+each as it came; a job that is done again is given them back while its prompts are the same, so that nothing is paid for
+twice. Replies to arms that are reset before an instance stand in `alone-ORDER`, a file each. Texts that a memory put before
+the agent are written once each and named by their place.
 """
 
 from __future__ import annotations

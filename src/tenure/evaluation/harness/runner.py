@@ -19,8 +19,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from tenure.evaluation.arms.listed import ARMS
 from tenure.errors import ModelError, SpendCapReached, UserError
+from tenure.evaluation.arms.listed import ARMS
 from tenure.evaluation.harness.ports import Arm, Instance, Kit, Leaving, Measured, Response, Task, Trained
 from tenure.evaluation.harness.recording import JobRecord, RecordedModel, SharedReplies, read_job
 from tenure.evaluation.harness.sample import Sample
@@ -31,6 +31,9 @@ from tenure.ports import LanguageModel, Usage
 from tenure.ranking import estimate_tokens
 
 Tell = Callable[[float, str], None]
+
+RECORDS = "records"
+"""Folder of the records, in that of the comparison."""
 
 TOLD_EVERY = 50
 """Instances after which a job that runs alone says how far it is."""
@@ -106,7 +109,7 @@ def run_jobs(
         UserError: records in `out` are of another comparison, a cap on spending is reached, or the model fails for good.
     """
     with ExitStack() as stack:
-        folder = (out / "records") if out is not None else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tenure-bench-")))
+        folder = (out / RECORDS) if out is not None else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tenure-bench-")))
         jobs = [
             Job(task=task.name, options=options, arm=arm, order=order, seed=seed, spending=spending, folder=folder, about=task.about)
             for order in range(orders)
@@ -181,8 +184,8 @@ def _run(job: Job, model: RecordedModel | None, alone_model: LanguageModel | Non
     listed = ARMS[job.arm]
     stream, training = task.stream(job.order), task.training(job.order) if listed.epochs else []
     make = listed.maker(with_model=model is not None)
-    arm = make(_kit(job, task, model, [*training, *stream]))
-    alone = make(_kit(job, task, alone_model, stream))
+    arm = make(kit_of(task, model, [*training, *stream], order=job.order, seed=job.seed))
+    alone = make(kit_of(task, alone_model, stream, order=job.order, seed=job.seed))
     if isinstance(arm, Trained):
         arm.train([instance.query for instance in training])
     else:
@@ -270,15 +273,24 @@ def _memory_tokens(memory: Sequence[str], before: Sequence[str]) -> tuple[int, i
     return total, kept
 
 
-def _kit(job: Job, task: Task, model: LanguageModel | None, instances: Sequence[Instance]) -> Kit:
+def kit_of(task: Task, model: LanguageModel | None, instances: Sequence[Instance], *, order: int, seed: int) -> Kit:
+    """What the arms of one order are made with.
+
+    Args:
+        task: what is asked.
+        model: acts and writes; none leaves both to plain code.
+        instances: those that feedback may be asked for.
+        order: from 0.
+        seed: of the comparison.
+    """
     by_id = {instance.query.id: instance for instance in instances}
     return Kit(
-        agent=task.agent(job.order, model),
+        agent=task.agent(order, model),
         writer=TransparentWriter(),
-        seed=job.seed,
+        seed=seed,
         model=model,
         usage=(lambda: model.usage) if isinstance(model, RecordedModel) else Usage,
-        feedback=lambda query, response: task.observe(by_id[query.id], response, job.order),
+        feedback=lambda query, response: task.observe(by_id[query.id], response, order),
     )
 
 

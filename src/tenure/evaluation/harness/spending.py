@@ -1,4 +1,8 @@
-"""What a comparison with a model may use in all, kept in its folder: processes share it, and going on later counts from where it stopped."""
+"""What a comparison with a model may use in all.
+
+It is kept in the folder of the comparison, so that all its processes share it, and who goes on later counts from where it
+stopped.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +71,8 @@ class Spending:
         """
         if self.usd is not None and (not isinstance(model, Priced) or model.price_usd(1000, 1000) is None):
             raise UserError(
-                f"The price of '{self.model}' is not known, so --max-usd could not be kept. Give --max-calls N or --max-tokens N in its place."
+                f"The price of '{self.model}' is not known, so --max-usd could not be kept. "
+                "Give --max-calls N or --max-tokens N in its place."
             )
 
 

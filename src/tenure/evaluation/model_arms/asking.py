@@ -91,7 +91,7 @@ def experience(query: Query, response: Response, observation: Observation) -> di
 
 
 def case_text(query: Query, response: Response, observation: Observation) -> str:
-    """One answered instance as a case that a later agent reads: the question with the answer that is said to be right, else what came of it."""
+    """One answered instance as a later agent reads it: the question with the answer that is said to be right, else what came of it."""
     if observation.label is not None:
         return f"Question: {query.prompt}\nAnswer: {observation.label}"
     lines = [f"Question: {query.prompt}"]

@@ -121,7 +121,7 @@ class _Adapter:
             }
             for trace in eval_batch.trajectories
         ]
-        return {part: records for part in components_to_update}
+        return dict.fromkeys(components_to_update, records)
 
 
 class _Silent:

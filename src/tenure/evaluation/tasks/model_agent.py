@@ -70,7 +70,7 @@ class ModelAgent:
             lines = [line.strip() for line in reply.text.splitlines() if line.strip()] if reply.finish_reason == "stop" else []
             answer = self._read(_LEAD.sub("", lines[-1])) if lines and "{" not in reply.text else None
             return answer, (), "" if answer is not None else exc.reason
-        value = found["answer"] if "answer" in found else None
+        value = found.get("answer")
         given = str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
         answer = self._read(given)
         return answer, _places(found.get("used")), "" if answer is not None else f"'{given[:80]}' is no answer to this question"
