@@ -157,13 +157,17 @@ class StoredSpending:
         self._store = store
 
     def spent(self, scope: str, day: date | None) -> Usage:
+        """See `SpendLedger`."""
         return self._store.spent(scope, None if day is None else day.isoformat())
 
     def book(self, scope: str, usage: Usage, decide: Callable[[Mapping[date, Usage]], date]) -> date:
+        """See `SpendLedger`."""
+
         def named(days: Mapping[str, Usage]) -> str:
             return decide({date.fromisoformat(day): used for day, used in days.items()}).isoformat()
 
         return date.fromisoformat(self._store.book_spending(scope, usage, named))
 
     def record(self, scope: str, day: date, usage: Usage) -> None:
+        """See `SpendLedger`."""
         self._store.add_spending(scope, day.isoformat(), usage)
