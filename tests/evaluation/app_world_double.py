@@ -39,7 +39,7 @@ class AppWorld:
         try:
             with contextlib.redirect_stdout(output):
                 exec(code, self._names)  # the package runs code too; here it is the test's own
-        except Exception as exc:
+        except Exception as exc:  # noqa: BLE001  # whatever the code raises is what the agent sees
             return f"Execution failed. Traceback:\n{exc!r}"
         return output.getvalue() or "Execution successful."
 

@@ -115,8 +115,8 @@ def show_expected(terminal: Terminal, found: Mapping[str, Any]) -> None:
     price = f"${into:g} a million tokens in, ${out:g} out" if into is not None else "its price is not known: multiply the tokens by yours"
     replies = ", ".join(f"{purpose} {tokens:,}" for purpose, tokens in assumed["reply_tokens"].items())
     terminal.text(
-        f"\n{counted(found['orders'], 'order')} of {counted(assumed['instances'], 'instance')} with {found['model']} ({price}). Rehearsed without the model: "
-        f"{assumed['rehearsed']:,} instances of one order, with replies of usual length in tokens ({replies}) and "
+        f"\n{counted(found['orders'], 'order')} of {counted(assumed['instances'], 'instance')} with {found['model']} ({price}). "
+        f"Rehearsed without the model: {assumed['rehearsed']:,} instances of one order, with replies of usual length in tokens ({replies}) and "
         f"{assumed['right_share']:.0%} right answers; what lies beyond follows the line through them. Prompt caches, which make it "
         "cheaper, and thinking, which makes it dearer, are not counted."
     )
