@@ -252,6 +252,14 @@ def _without_its_package() -> object:
     return replace(ARMS["gepa"], lacks=lambda: "the package gepa is not installed")
 
 
+def test_answers_that_a_method_asks_for_while_it_learns_are_counted(questions: Path, tmp_path: Path) -> None:
+    options = {"instances": 4}
+    arms = ["none", "ace"]
+    model = RuleModel(lambda prompt: '{"answer": "Wrong", "key_insight": "k", "operations": []}')
+    found = compare("finer", data=questions, arms=arms, orders=1, options=options, spending=CAP, model=model, out=tmp_path)
+    assert {arm: one["rollouts"] for arm, one in found["arms"].items()} == {"none": 4, "ace": 4 * 3}
+
+
 # -- what is foreseen -----------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 
 from tenure.errors import ModelError, SpendCapReached, UserError
 from tenure.evaluation.arms.listed import ARMS
-from tenure.evaluation.harness.ports import Arm, Instance, Kit, Leaving, Measured, Response, Task, Trained
+from tenure.evaluation.harness.ports import Agent, Arm, Instance, Item, Kit, Leaving, Measured, Query, Response, Task, Trained
 from tenure.evaluation.harness.recording import JobRecord, RecordedModel, SharedReplies, read_job
 from tenure.evaluation.harness.sample import Sample
 from tenure.evaluation.harness.spending import Spending, metered
@@ -184,7 +184,9 @@ def _run(job: Job, model: RecordedModel | None, alone_model: LanguageModel | Non
     listed = ARMS[job.arm]
     stream, training = task.stream(job.order), task.training(job.order) if listed.epochs else []
     make = listed.maker(with_model=model is not None)
-    arm = make(kit_of(task, model, [*training, *stream], order=job.order, seed=job.seed))
+    kit = kit_of(task, model, [*training, *stream], order=job.order, seed=job.seed)
+    counted = CountedAgent(kit.agent)
+    arm = make(replace(kit, agent=counted))
     alone = make(kit_of(task, alone_model, stream, order=job.order, seed=job.seed))
     if isinstance(arm, Trained):
         arm.train([instance.query for instance in training])
@@ -198,7 +200,9 @@ def _run(job: Job, model: RecordedModel | None, alone_model: LanguageModel | Non
         before: tuple[str, ...] = ()
         for place, instance in enumerate(stream):
             next_instance = stream[place + 1] if place + 1 < len(stream) else None
+            acted = counted.acted
             sample, response = _answered(task, job.order, arm, alone, instance, next_instance, before, model, learns=not listed.frozen)
+            sample = replace(sample, attempts=counted.acted - acted)
             _stop_if_failed(model)
             record.put(sample, response.memory)
             before = response.memory
@@ -245,7 +249,6 @@ def _answered(
         score=task.score(instance, response),
         alone=task.score(instance, stateless),
         answer=response.answer,
-        attempts=response.attempts,
         tokens=asked if calls else read,
         cached=usage.cached_tokens - used.cached_tokens if calls else kept,
         memory=arm.memory_tokens() if isinstance(arm, Measured) else None,
@@ -271,6 +274,28 @@ def _memory_tokens(memory: Sequence[str], before: Sequence[str]) -> tuple[int, i
         total += cost
         kept += cost if same else 0
     return total, kept
+
+
+class CountedAgent:
+    """An agent that knows how often it acted: methods may have it try again while they learn.
+
+    Args:
+        agent: acts.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent, self.acted = agent, 0
+
+    @property
+    def name(self) -> str:
+        """Of the agent."""
+        return self._agent.name
+
+    def act(self, query: Query, items: Sequence[Item]) -> Response:
+        """The agent's response, counted."""
+        response = self._agent.act(query, items)
+        self.acted += response.attempts
+        return response
 
 
 def kit_of(task: Task, model: LanguageModel | None, instances: Sequence[Instance], *, order: int, seed: int) -> Kit:

@@ -114,11 +114,12 @@ def show_expected(terminal: Terminal, found: Mapping[str, Any]) -> None:
     into, out = assumed["usd_per_million_in"], assumed["usd_per_million_out"]
     price = f"${into:g} a million tokens in, ${out:g} out" if into is not None else "its price is not known: multiply the tokens by yours"
     replies = ", ".join(f"{purpose} {tokens:,}" for purpose, tokens in assumed["reply_tokens"].items())
+    size = f"{counted(found['orders'], 'order')} of {counted(assumed['instances'], 'instance')}"
+    terminal.text(f"\n{size} with {found['model']}: {price}.")
     terminal.text(
-        f"\n{counted(found['orders'], 'order')} of {counted(assumed['instances'], 'instance')} with {found['model']} ({price}). "
-        f"Rehearsed without the model: {assumed['rehearsed']:,} instances of one order, with replies of usual length in tokens ({replies}) and "
-        f"{assumed['right_share']:.0%} right answers; what lies beyond follows the line through them. Prompt caches, which make it "
-        "cheaper, and thinking, which makes it dearer, are not counted."
+        f"Rehearsed without the model: {counted(assumed['rehearsed'], 'instance')} of one order, with replies of usual length in "
+        f"tokens ({replies}) and {assumed['right_share']:.0%} right answers; what lies beyond follows the line through them. Prompt "
+        "caches, which make it cheaper, and thinking, which makes it dearer, are not counted."
     )
     usd = found["total"]["usd"]
     cap = f"--max-usd {max(1, round(1.5 * usd + 0.5))}" if usd is not None else f"--max-calls {round(1.5 * found['total']['calls'])}"
