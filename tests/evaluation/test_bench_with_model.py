@@ -236,7 +236,7 @@ def test_a_model_that_fails_stops_every_arm_even_one_that_could_go_on(arm: str, 
 def test_offline_arms_learn_from_training_and_gepa_is_skipped_where_it_cannot_run(
     questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(ARMS, "gepa", _without_its_package())  # type: ignore[index]
+    monkeypatch.setitem(ARMS, "gepa", _without_its_package())
     options = {"instances": 6, "train": 4}
     arms = ["none", "ace-offline", "gepa"]
     found = compare("finer", data=questions, arms=arms, orders=1, options=options, spending=CAP, model=RuleModel(knowing), out=tmp_path)

@@ -77,7 +77,7 @@ def system(model: ScriptedModel, arm: str = "overwrite", **more: Any) -> Any:
 def test_an_arm_is_a_system_of_the_bench_and_learns_when_an_instance_is_over() -> None:
     model = ScriptedModel(['{"amount": 5}', '{"amount": 7}', "Bid seven.", '{"amount": 7}'])
     made = system(model)
-    assert isinstance(made, TheirSystem)
+    assert issubclass(type(made), TheirSystem)
     assert (made.name, made.supports_baseline, made.parallel_safe) == ("overwrite", True, True)
     first = made.respond(query(0, "Bid on lot 1."))
     assert isinstance(first, TheirResponse)
@@ -91,7 +91,7 @@ def test_an_arm_is_a_system_of_the_bench_and_learns_when_an_instance_is_over() -
     assert model.prompts[2].purpose == "summarise"
     assert "Sold." in model.prompts[2].user
     assert '"score": 1.0' in model.prompts[2].user
-    last = made.respond(query(1, "Bid on lot 2."))
+    last: Any = made.respond(query(1, "Bid on lot 2."))
     assert "Bid seven." in model.prompts[3].user
     assert "lot 1" not in model.prompts[3].user.replace("Bid seven.", ""), "turns of an instance end with it"
     assert last.metadata["calls"] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,16 @@ def test_a_bare_answer_is_read_and_one_that_was_cut_off_is_not(tmp_path: Path) -
     arm = NoMemory(scripted.kit)
     assert arm.respond(asked(0)).answer == "red"
     assert arm.respond(asked(1)).unreadable
+
+
+def test_a_last_line_that_is_no_option_is_no_answer(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    scripted = Scripted(tmp_path, ["Answer: red", "I am done.", '{"answer": "violet"}'])
+    query = replace(asked(0), options=("red", "blue"))
+    found = [NoMemory(scripted.kit).respond(query) for _ in range(3)]
+    assert [one.answer for one in found] == ["red", None, "violet"], "in the form that was asked for a wrong answer is an answer"
+    assert found[1].unreadable
 
 
 # -- overwrite ------------------------------------------------------------------------------------
@@ -410,3 +421,50 @@ def test_every_arm_with_a_model_learns_resets_and_counts(name: str, tmp_path: Pa
     arm.reset()
     assert arm.memory_tokens() == 0  # type: ignore[attr-defined]
     assert arm.respond(asked(8)).memory == ()
+
+
+SHOWN = (
+    "full-history",
+    "overwrite",
+    "dynamic-cheatsheet",
+    "dynamic-cheatsheet-rs",
+    "ace",
+    "reasoning-bank-judged",
+    "reharness",
+    "mem0-like",
+)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_a_model_reads_for_an_arm_is_pinned(name: str, tmp_path: Path, golden: Callable[[str, str], None]) -> None:
+    def reply(prompt: Prompt) -> str:
+        if "<sheet>" in prompt.system:
+            return "<sheet>\nCrimson: red (1)\n</sheet>"
+        if prompt.purpose == "generate":
+            return answer("blue", 1)
+        if prompt.purpose == "summarise":
+            return "Crimson is red."
+        return listing(
+            key_insight="Crimson is red.",
+            tags=[],
+            success=False,
+            items=[{"title": "Look", "description": "At colours.", "content": "Look at the word."}],
+            lesson="Crimson is red.",
+            verdict="too_general",
+            facts=["Crimson apples are red."],
+            operation="ADD",
+            operations=[{"type": "ADD", "section": "colours", "content": "Crimson is red."}],
+        )
+
+    prompts: list[Prompt] = []
+    scripted = Scripted(tmp_path, [])
+    scripted.recorded._model = RuleModel(lambda prompt: prompts.append(prompt) or reply(prompt))  # type: ignore[func-returns-value]
+    arm = ARMS[name].maker(with_model=True)(scripted.kit)
+    step(arm, 0, "crimson apple basket")
+    first = len(prompts)
+    step(arm, 1, "crimson apple crate")
+    told_all = "\n".join(
+        f"# {prompt.purpose}, {prompt.max_tokens} tokens at most\n\n## System\n\n{prompt.system}\n\n## User\n\n{prompt.user}\n"
+        for prompt in prompts[first:]
+    )
+    golden(f"bench/{name}.md", told_all)

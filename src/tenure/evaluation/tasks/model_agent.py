@@ -51,7 +51,7 @@ class ModelAgent:
                 max_tokens=self._max,
             )
         )
-        answer, used, problem = self._answer_of(reply)
+        answer, used, problem = self._answer_of(reply, query.options)
         return Response(
             answer=answer,
             memory=tuple(item.text for item in items),
@@ -61,14 +61,17 @@ class ModelAgent:
             unreadable=answer is None,
         )
 
-    def _answer_of(self, reply: Reply) -> tuple[str | None, tuple[int, ...], str]:
-        """The answer, the places of the notes it names, and why there is none."""
+    def _answer_of(self, reply: Reply, options: Sequence[str]) -> tuple[str | None, tuple[int, ...], str]:
+        """The answer, the places of the notes it names, and why there is none.
+
+        Without the form that was asked for, only a last line that can be nothing but an answer is taken for one.
+        """
         try:
             found: dict[str, Any] = read_json(reply, expects=("answer",))
         except MalformedReply as exc:
-            # Small models often give the answer and no more.
             lines = [line.strip() for line in reply.text.splitlines() if line.strip()] if reply.finish_reason == "stop" else []
             answer = self._read(_LEAD.sub("", lines[-1])) if lines and "{" not in reply.text else None
+            answer = answer if not options or answer in options else None
             return answer, (), "" if answer is not None else exc.reason
         value = found.get("answer")
         given = str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
