@@ -93,7 +93,12 @@ def metered(spending: Spending, folder: Path, model: LanguageModel | None = None
     folder.mkdir(parents=True, exist_ok=True)
     clock = SystemClock()
     with closing(open_store(f"sqlite:///{folder / FILE}", clock)) as store:
-        yield MeteredModel(opened, spending.caps, StoredSpending(store), scope=SCOPE, clock=clock)
+        meter = MeteredModel(opened, spending.caps, StoredSpending(store), scope=SCOPE, clock=clock)
+        try:
+            yield meter
+        finally:
+            if model is None:
+                meter.close()
 
 
 def open_named(spending: Spending) -> LanguageModel:
