@@ -95,9 +95,9 @@ def rarities(held_by: Mapping[str, int], total: int) -> dict[str, float]:
 def shares(candidate: Candidate, weights: Mapping[str, float], mean_length: float) -> dict[str, float]:
     """What each word of the question gives a candidate. Their sum is below 1, which only a text could reach that is all question."""
     whole = sum(weights.values()) or 1.0
-    damping = _damping(candidate.length, mean_length)
+    against = damping(candidate.length, mean_length)
     return {
-        word: weights[word] / whole * count / (count + damping) for word, count in candidate.counts.items() if count and word in weights
+        word: weights[word] / whole * count / (count + against) for word, count in candidate.counts.items() if count and word in weights
     }
 
 
@@ -121,10 +121,10 @@ def related(
     whole = sum(score for score, _, _ in best) or 1.0
     weights: dict[str, float] = {}
     for score, counts, length in best:
-        damping = _damping(length, mean_length)
+        against = damping(length, mean_length)
         for word, count in counts.items():
             if count and word in rarity:
-                weights[word] = weights.get(word, 0.0) + score / whole * count / (count + damping) * rarity[word]
+                weights[word] = weights.get(word, 0.0) + score / whole * count / (count + against) * rarity[word]
     ranked = sorted(weights, key=lambda word: (-round(weights[word], 12), word))
     return {word: weights[word] for word in ranked[:most]}
 
@@ -192,7 +192,7 @@ def _lent(own: Sequence[Mapping[str, float]], place: int, beside: Sequence[int |
     return found
 
 
-def _damping(length: float, mean_length: float) -> float:
+def damping(length: float, mean_length: float) -> float:
     """What a count is weighed against: more in a longer text."""
     return SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * length / (mean_length or 1.0))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from math import ceil
 
@@ -40,6 +41,10 @@ _HANGUL = re.compile(r"[\uac00-\ud7af]+")
 _ASCII_TOKEN = re.compile(r"[^\r\n\w]?[A-Za-z]{1,8}|\d{1,3}|_+| ?[^\sA-Za-z\d_]{1,4}[\r\n]*|\s*[\r\n]+|\s+")
 
 
+SHORT = 1_000
+"""Characters of a text up to which its tokens are remembered."""
+
+
 def estimate_tokens(text: str) -> int:
     """About how many tokens a text is, without a tokenizer.
 
@@ -71,6 +76,12 @@ class Estimate:
 
 
 def _ascii_tokens(text: str) -> int:
+    return _short_tokens(text) if len(text) <= SHORT else len(_ASCII_TOKEN.findall(text))
+
+
+@lru_cache(maxsize=8_192)
+def _short_tokens(text: str) -> int:
+    """Lessons are counted again for every task that they may matter for."""
     return len(_ASCII_TOKEN.findall(text))
 
 

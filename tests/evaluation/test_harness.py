@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,6 +53,32 @@ def test_gain_is_normalised_by_the_headroom_of_the_reset_arm_after_averaging() -
     order = [sample(0, 1.0, 0.0), sample(1, 1.0, 1.0), sample(2, 0.0, 0.0), sample(3, 1.0, 0.0)]
     assert gain(order) == pytest.approx((0.75 - 0.25) / (1 - 0.25))
     assert gain([sample(0, 1.0, 1.0)]) is None
+
+
+def test_a_cache_that_no_provider_tells_of_is_unknown_and_what_models_wrote_is_not_read() -> None:
+    told = Sample(id="1", index=0, score=Scored(1.0), alone=Scored(0.0), tokens=120, written=20, cached=50, calls=1, usd=0.25)
+    assert figures([[told]])["cached_share"] == 0.5
+    silent = Sample(id="1", index=0, score=Scored(1.0), alone=Scored(0.0), tokens=120, written=20, calls=1, usd=None)
+    assert figures([[silent]])["cached_share"] is None
+    assert figures([[told, silent]])["usd"] is None  # one price that is not known leaves the sum unknown
+    assert figures([[sample(0, 1.0)]])["cached_share"] == 0.4
+    assert (figures([[told, told]])["usd"], figures([[told, told]])["calls"]) == (0.5, 2.0)
+
+
+def test_a_comparison_gives_every_figure_of_an_arm(questions: Path) -> None:
+    found = compare("finer", data=questions, arms=["none", "similar-cases"], orders=3, options={"instances": 24}, workers=1)["arms"]
+    told = {"score", "score_low", "score_high", "score_by_quarter", "gain", "gain_low", "gain_high", "tokens", "seconds"}
+    assert told | {"rollouts", "calls", "usd", "cached_share"} <= found["similar-cases"].keys()
+    assert found["none"] | {"seconds": 0} == found["none"] | {
+        "gain": 0,
+        "tokens": 0,
+        "calls": 0,
+        "usd": 0,
+        "cached_share": None,
+        "seconds": 0,
+    }
+    assert found["similar-cases"]["rollouts"] == 24
+    assert found["similar-cases"]["score_low"] <= found["similar-cases"]["score"] <= found["similar-cases"]["score_high"]
 
 
 def test_quarters_are_in_the_order_of_the_stream() -> None:
@@ -151,6 +180,34 @@ def test_an_interrupted_comparison_goes_on_where_it_stopped(questions: Path, tmp
     found = compare("finer", data=questions, arms=["none", "similar-cases"], orders=2, options=options, out=tmp_path, workers=1)
     assert again == ["similar-cases-1.jsonl"]
     assert found["arms"]["similar-cases"]["scores"] == whole["arms"]["similar-cases"]["scores"]
+
+
+def test_a_killed_comparison_does_again_only_what_was_not_done(questions: Path, tmp_path: Path) -> None:
+    arms, options = ["none", "similar-cases", "full-history"], {"instances": 200}
+    typed = [sys.executable, "-m", "tenure", "bench", "run", "finer", "--data", str(questions), "--arms", ",".join(arms)]
+    typed += ["--orders", "3", "--instances", "200", "--workers", "1", "--out", str(tmp_path / "out"), "--json"]
+    records = tmp_path / "out" / "records"
+
+    def done() -> dict[str, int]:
+        return {
+            path.name: path.stat().st_mtime_ns for path in records.glob("*.jsonl") if path.read_text().endswith("}\n") and read_job(path)
+        }
+
+    running = subprocess.Popen(typed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 60
+        while len(done()) < 4 and running.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+    finally:
+        running.kill()
+        running.wait()
+    before = done()
+    assert 0 < len(before) < len(arms) * 3, "it was to be killed in the midst"
+    again = subprocess.run(typed, capture_output=True, text=True, check=True, timeout=120)
+    assert before.items() <= done().items()  # what was done stands as it was
+    whole = compare("finer", data=questions, arms=arms, orders=3, options=options, workers=1)
+    told = json.loads(again.stdout)["arms"]
+    assert {arm: told[arm]["scores"] for arm in arms} == {arm: whole["arms"][arm]["scores"] for arm in arms}
 
 
 def test_processes_give_what_one_process_gives(questions: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from tenure.governance.redaction import redact
 from tenure.learning.cases import (
@@ -34,6 +35,7 @@ from tenure.playbook.render import (
     build_core,
     choose_core,
     continue_core,
+    least_core,
     lesson_block,
     lesson_tokens,
     without,
@@ -329,7 +331,7 @@ def stable_part(
 
     everything = sum(tokens for _, tokens in reading.sizes().values())
     whole = everything * 1.1 + 60 <= min(budget, core_tokens)
-    if not everything or (budget < SMALL_BUDGET and not whole):
+    if not everything or (budget < SMALL_BUDGET and not whole) or core_tokens <= least_core():
         return None, {}, 0
     room = budget if whole else int(budget * CORE_SHARE)
     cap = core_tokens if whole else min(core_tokens, int(room / (1 + TAIL_SHARE)))
@@ -374,7 +376,7 @@ def _choose_recalled(
     worths = [worth(lesson, outlook, at) / cost**0.5 for lesson, cost in zip(lessons, costs, strict=True)]
     # Words as bits: what two lessons share is then one operation, and thousands of pairs are looked at.
     bits: dict[str, int] = {}
-    texts = (frozenset(words(f"{lesson.text} {lesson.applies_when}")) for lesson in lessons)
+    texts = (_word_set(f"{lesson.text} {lesson.applies_when}") for lesson in lessons)
     said = [sum(1 << bits.setdefault(word, len(bits)) for word in text) for text in texts]
     places = choose_apart(
         costs,
@@ -384,6 +386,11 @@ def _choose_recalled(
         votes=[frozenset({vote_of(lesson.origin)} - {""}) if lesson.status == "provisional" else () for lesson in lessons],
     )
     return [lessons[place] for place in places]
+
+
+@lru_cache(maxsize=4_096)
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(words(text))
 
 
 def worth(lesson: Lesson, outlook: Outlook, at: datetime) -> float:

@@ -139,6 +139,11 @@ def lesson_tokens(lesson: Lesson) -> int:
     return _tokens(lesson_block(lesson)) + 1
 
 
+def least_core() -> int:
+    """Estimated tokens that a core without lessons takes: no cap up to this leaves room for one."""
+    return estimate_tokens(INTRODUCTION)
+
+
 def choose_core(briefs: Iterable[Brief], core_tokens: int, *, at: datetime | None = None) -> list[str]:
     """Ids of the lessons for a core: pinned ones, then by lower bound of usefulness, as far as the tokens go.
 
@@ -150,7 +155,7 @@ def choose_core(briefs: Iterable[Brief], core_tokens: int, *, at: datetime | Non
 
     chosen: list[str] = []
     headed: set[str] = set()
-    room = core_tokens - estimate_tokens(INTRODUCTION)
+    room = core_tokens - least_core()
     for brief in sorted(briefs, key=rank):
         cost = brief.tokens + (0 if brief.section in headed else estimate_tokens(_heading(brief.section)))
         if cost <= room:

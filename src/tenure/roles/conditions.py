@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Run
@@ -52,7 +53,7 @@ def tools_of(run: Run) -> frozenset[str]:
 
 def input_words(run: Run) -> frozenset[str]:
     """Roots of the words of a run's input: its task, the kind of task, and the tools it called."""
-    return frozenset(map(stem, search_words(" ".join((run.task.text, run.task.kind, *sorted(tools_of(run)))))))
+    return _roots(" ".join((run.task.text, run.task.kind, *sorted(tools_of(run)))))
 
 
 def conditions_fit(conditions: str, case: Run, source: Run | None) -> bool | None:
@@ -76,6 +77,13 @@ def conditions_fit(conditions: str, case: Run, source: Run | None) -> bool | Non
     return sum(word in held for word in words) >= FITS * len(words) if words else None
 
 
+@lru_cache(maxsize=4_096)
+def _roots(text: str) -> frozenset[str]:
+    return frozenset(map(stem, search_words(text)))
+
+
+# One case is held against many lessons, and one lesson against many cases.
+@lru_cache(maxsize=4_096)
 def telling_words(text: str) -> frozenset[str]:
     """Roots of the words of a condition that say which cases it speaks of."""
     return frozenset(stem(word) for word in search_words(text) if word not in STOP_WORDS and word not in _SAYING)

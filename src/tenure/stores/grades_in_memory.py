@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from rpds import HashTrieMap
@@ -12,12 +13,14 @@ from tenure.playbook.grading import Belief, Grade
 from tenure.playbook.run import Run
 from tenure.stores.contents import Contents
 from tenure.stores.growth import label_counts
+from tenure.stores.index_in_memory import ScopeIndex
 
 
 class GradesInMemory:
     """The part of a look at a scope that concerns grades (see `graded.Grades`)."""
 
     _now: Contents
+    _index: Callable[[], AbstractContextManager[ScopeIndex]]
 
     def place_of(self, run_id: str) -> int | None:
         """The place of a kept run in the order of arrival, from 1."""
@@ -26,14 +29,9 @@ class GradesInMemory:
 
     def labelled(self, *, after: int = 0, limit: int) -> Sequence[Labelled]:
         """The newest kept cases with a label that came after a place, oldest first. Cost follows the number of runs."""
-        found: list[Labelled] = []
-        for kept in self._now.by_arrival(newest_first=True):
-            if kept.place + 1 <= after or len(found) >= limit:
-                break
-            run = kept.run
-            if run.outcome.expected and not kept.revoked:
-                found.append(_labelled(run, kept.place))
-        return found[::-1]
+        with self._index() as index:
+            came = [kept for kept in index.came_after(after - 1) if kept.run.outcome.expected and not kept.revoked]
+        return [_labelled(kept.run, kept.place) for kept in came[max(0, len(came) - limit) :]]
 
     def labels_of(self, runs: Collection[str]) -> Mapping[str, Labelled]:
         """The labels of kept cases, by run id; those without one are left out."""

@@ -15,13 +15,13 @@ from dataclasses import replace
 from rpds import HashTrieMap
 
 from tenure.errors import StoreBusy
-from tenure.playbook.apply import apply, fold_in
+from tenure.playbook.apply import fold_in, put_in
 from tenure.playbook.delta import Delta
 from tenure.playbook.effects import lessons_after
 from tenure.playbook.folding import fold
 from tenure.playbook.lessons import STATUSES, Brief, Lesson, normalised
 from tenure.playbook.records import Member, Record
-from tenure.playbook.render import Core, brief_of, lesson_tokens
+from tenure.playbook.render import Core, brief_of
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.ports import (
@@ -45,15 +45,16 @@ from tenure.stores.draws_in_memory import DrawsInMemory
 from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.grades_in_memory import GradesInMemory, GradingInMemory
 from tenure.stores.growth import grown, tools_called
+from tenure.stores.index_in_memory import Indexes, ScopeIndex
 from tenure.stores.memory_in_memory import MemoryContents, MemoryInMemory, MemoryKeptInMemory
-from tenure.stores.memory_words import MemoryIndex, read_lesson, read_task, shares
+from tenure.stores.memory_words import MemoryIndex
 from tenure.stores.postponed_in_memory import PostponedInMemory, PostponingInMemory
 from tenure.stores.removal_in_memory import ForgettingInMemory, TracesInMemory
 from tenure.stores.scopes import check_scope, parents
 from tenure.stores.sharing_in_memory import SharedInMemory, TakingInMemory, fresh_writer, in_folding_order
 from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
 from tenure.stores.waiting_in_memory import DecidingInMemory, WaitingInMemory
-from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS, weigh
+from tenure.stores.weighing import weigh
 
 WAIT_S = 60.0
 """How long a writer waits for another before it gives up, in seconds."""
@@ -69,8 +70,8 @@ class InMemoryReading(
 ):
     """A look at one scope as it was when it began (see `ports.Reading`)."""
 
-    def __init__(self, scope: str, everything: HashTrieMap[str, Contents], writer: str) -> None:
-        self._scope, self._writer = scope, writer
+    def __init__(self, scope: str, everything: HashTrieMap[str, Contents], writer: str, indexes: Indexes) -> None:
+        self._scope, self._writer, self._indexes = scope, writer, indexes
         self._now = everything.get(scope, _NOTHING)
         self._above = tuple((parent, everything.get(parent, _NOTHING)) for parent in parents(scope))
 
@@ -93,6 +94,16 @@ class InMemoryReading(
     @property
     def _books_above(self) -> list[tuple[str, Playbook]]:
         return [(scope, contents.playbook) for scope, contents in self._above]
+
+    @property
+    def _all(self) -> tuple[tuple[str, Contents], ...]:
+        """The scope and its parents as they are here, nearest first."""
+        return ((self._scope, self._now), *self._above)
+
+    @contextmanager
+    def _index(self) -> Iterator[ScopeIndex]:
+        with self._indexes.of([(self._scope, self._now)]) as (index,):
+            yield index
 
     # -- records: the view that the algebra works on ----------------------------------------------
 
@@ -120,7 +131,10 @@ class InMemoryReading(
 
     def lessons(self, *, live: bool = True) -> Sequence[Lesson]:
         """The scope's lessons, sorted by id."""
-        return _sorted(self._now, live=live)
+        if not live:
+            return _sorted(self._now, live=False)
+        with self._index() as index:
+            return index.live()
 
     def briefs(self) -> Sequence[Brief]:
         """What is needed to rank the scope's live lessons, sorted by id."""
@@ -138,26 +152,23 @@ class InMemoryReading(
 
     def supported(self, *, limit: int) -> Sequence[Lesson]:
         """Live lessons of the scope and its parents, those that most runs support first."""
-        every = [
-            lesson for contents in (self._now, *(above for _, above in self._above)) for lesson in contents.lessons.values() if lesson.live
-        ]
-        return sorted(every, key=lambda lesson: (-lesson.tallies.support, lesson.id))[: max(limit, 0)]
+        with self._indexes.of(self._all) as indexes:
+            best = [lesson for index in indexes for lesson in index.supported()[: max(limit, 0)]]
+        return sorted(best, key=lambda lesson: (-lesson.tallies.support, lesson.id))[: max(limit, 0)]
 
     def near(self, runs: Collection[str], tools: Collection[str], *, limit: int) -> Sequence[Lesson]:
         """Live lessons that rest on these runs or are about errors of these tools, best supported first."""
         prefixes = tuple(f"tool-error:{tool}:" for tool in tools)
-        found = [
-            lesson
-            for contents in (self._now, *(above for _, above in self._above))
-            for lesson in contents.lessons.values()
-            if lesson.live and (lesson.about.startswith(prefixes) or any(place.run in runs for place in lesson.evidence))
-        ]
+        with self._indexes.of(self._all) as indexes:
+            rest = [list(index.resting_on(runs)) for index in indexes]
+            about = [[lesson for lesson in index.live() if lesson.about.startswith(prefixes)] if prefixes else [] for index in indexes]
+        found = [lesson for mine in zip(rest, about, strict=True) for lesson in {one.id: one for part in mine for one in part}.values()]
         return sorted(found, key=lambda lesson: (-lesson.tallies.support, lesson.id))[: max(limit, 0)]
 
     def sharing(self, groups: Sequence[Sequence[str]], *, limit: int) -> Sequence[Lesson]:
-        """Live lessons of the scope that hold every word of at least one group of words. Cost follows their number."""
-        found = [lesson for lesson in self.lessons() if shares(read_lesson(lesson), groups)]
-        return found[: max(limit, 0)]
+        """Live lessons of the scope that hold every word of at least one group of words."""
+        with self._index() as index:
+            return [self._now.lessons[one] for one in sorted(index.lessons.saying(groups))[: max(limit, 0)]]
 
     def inherited(self) -> Sequence[tuple[str, Lesson]]:
         """Live lessons of the parent scopes, nearest first."""
@@ -179,18 +190,14 @@ class InMemoryReading(
         return min(found, key=lambda lesson: (_PREFERENCE[lesson.status], lesson.id), default=None)
 
     def search(self, text: str, *, limit: int) -> Sequence[Hit]:
-        """Live lessons of the scope and its parents that hold a word or an identifier of a text, best first. Cost follows their number."""
-        near = [
-            (scope, lesson, read_lesson(lesson, _asked(lesson, contents)))
-            for scope, contents in ((self._scope, self._now), *self._above)
-            for lesson in contents.lessons.values()
-            if lesson.live
-        ]
-        found = weigh(MemoryIndex([(lesson.id, searched) for _, lesson, searched in near]), text, limit=limit)
+        """Live lessons of the scope and its parents that hold a word or an identifier of a text, best first."""
+        with self._indexes.of(self._all) as indexes:
+            index = MemoryIndex([one.lessons for one in indexes])
+            found = [(one, *index.named(one.row)) for one in weigh(index, text, limit=limit)]
         return [
-            Hit(lesson=lesson, score=one.score, scope=scope, words=one.words, identifiers=one.identifiers)
-            for one in found
-            for scope, lesson, _ in (near[one.row],)
+            Hit(lesson=contents.lessons[name], score=one.score, scope=scope, words=one.words, identifiers=one.identifiers)
+            for one, place, name in found
+            for scope, contents in (self._all[place],)
         ]
 
     def playbook(self, version: int | None = None) -> Playbook:
@@ -245,19 +252,21 @@ class InMemoryReading(
     def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:
         """Other kept runs of the same task, then successful ones of the same kind, newest first."""
         key, kind = run.task.key, run.task.kind
+        if not key and not kind:
+            return []
         others = [kept.run for kept in self._now.by_arrival(newest_first=True) if kept.run.id != run.id and not kept.revoked]
         same = [one for one in others if key and one.task.key == key]
         akin = [one for one in others if kind and one.task.kind == kind and one.outcome.success and not (key and one.task.key == key)]
         return (same + akin)[: max(limit, 0)]
 
     def cases_like(self, text: str, *, limit: int) -> Sequence[CaseHit]:
-        """Kept runs whose task's input holds a word or an identifier of a text, best first. Cost follows their number."""
-        runs = [kept.run for kept in self._now.by_arrival(newest_first=False) if not kept.revoked]
-        found = weigh(MemoryIndex([(run.id, read_task(run.task.text)) for run in runs]), text, limit=limit)
+        """Kept runs whose task's input holds a word or an identifier of a text, best first."""
+        with self._index() as held:
+            index = MemoryIndex([held.tasks])
+            found = [(one, index.named(one.row)[1]) for one in weigh(index, text, limit=limit)]
         return [
-            CaseHit(run=run.id, score=one.score, tools=tools_called(run), words=one.words, identifiers=one.identifiers)
-            for one in found
-            for run in (runs[one.row],)
+            CaseHit(run=run, score=one.score, tools=tools_called(self._now.runs[run].run), words=one.words, identifiers=one.identifiers)
+            for one, run in found
         ]
 
     def unembedded(
@@ -319,11 +328,8 @@ class InMemoryReading(
 
     def sizes(self) -> Mapping[str, tuple[int, int]]:
         """Live lessons and their estimated tokens by section."""
-        found: dict[str, tuple[int, int]] = {}
-        for lesson in self.lessons():
-            count, tokens = found.get(lesson.section, (0, 0))
-            found[lesson.section] = (count + 1, tokens + lesson_tokens(lesson))
-        return found
+        with self._index() as index:
+            return index.sizes()
 
     def core(self, size: int = 0) -> Core | None:
         """The core last shown in contexts of a size."""
@@ -382,10 +388,14 @@ class InMemoryWriting(
             return Admitted(receipts=change.receipts)
         lessons = self._now.lessons
         version, came = self.version() + 1, self._now.came
-        for lesson_id, lesson in lessons_after(self, change).items():
+        changed = lessons_after(self, change)
+        for lesson_id, lesson in changed.items():
             came = came if lesson is None or lesson_id in lessons else came.insert(lesson_id, version)
             lessons = lessons.discard(lesson_id) if lesson is None else lessons.insert(lesson_id, lesson)
-        self._now = replace(self._now, playbook=apply(self._now.playbook, delta).playbook, lessons=lessons, came=came)
+        before = self._now
+        self._now = replace(before, playbook=put_in(before.playbook, delta, change), lessons=lessons, came=came)
+        with self._indexes.held(self._scope) as index:
+            index.step(before, self._now, lessons=[one for one in changed if before.lessons.get(one) is not lessons.get(one)])
         return Admitted(receipts=change.receipts, version=self._append(delta))
 
     def keep_run(self, run: Run, *, learned: bool) -> None:
@@ -394,12 +404,13 @@ class InMemoryWriting(
         before = self._now.runs.get(run.id)
         if before is not None:
             run = grown(before.run, run)
-        place = before.place if before is not None else max((kept.place for kept in self._now.runs.values()), default=-1) + 1
+        with self._index() as index:
+            place = before.place if before is not None else index.last_place() + 1
         read = len(run.steps) if learned else before.learned if before is not None else None
-        self._now = replace(
-            self._now,
-            runs=self._now.runs.insert(run.id, Kept(run=run, place=place, learned=read, revoked=before is not None and before.revoked)),
-        )
+        was, kept = self._now, Kept(run=run, place=place, learned=read, revoked=before is not None and before.revoked)
+        self._now = replace(was, runs=was.runs.insert(run.id, kept))
+        with self._indexes.held(self._scope) as index:
+            index.step(was, self._now, runs=[run.id])
 
     def keep_failed_reply(self, failed: FailedReply) -> None:
         """Keep a reply that could not be used."""
@@ -453,6 +464,7 @@ class InMemoryStore:
         self._url, self._wait_s = url, wait_s
         self._turn = threading.Lock()
         self._writer = fresh_writer()
+        self._indexes = Indexes()
         self._everything: HashTrieMap[str, Contents] = HashTrieMap()
         self._spending: HashTrieMap[tuple[str, str], Usage] = HashTrieMap()
 
@@ -464,14 +476,14 @@ class InMemoryStore:
     @contextmanager
     def reading(self, scope: str) -> Iterator[InMemoryReading]:
         """A consistent look at a scope; writers do not disturb it, and it disturbs none."""
-        yield InMemoryReading(check_scope(scope), self._everything, self._writer)
+        yield InMemoryReading(check_scope(scope), self._everything, self._writer, self._indexes)
 
     @contextmanager
     def writing(self, scope: str) -> Iterator[InMemoryWriting]:
         """A transaction on a scope: there for all others when it ends, gone if an error leaves it."""
         check_scope(scope)
         with self._my_turn():
-            transaction = InMemoryWriting(scope, self._everything, self._writer)
+            transaction = InMemoryWriting(scope, self._everything, self._writer, self._indexes)
             yield transaction
             self._writer = transaction.writer
             self._everything = self._everything.insert(scope, transaction.contents)
@@ -500,7 +512,8 @@ class InMemoryStore:
         return day
 
     def scrub(self, tell: Callable[[str], None] | None = None) -> Scrubbed:
-        """Nothing to do: what nobody holds any more is gone."""
+        """Let go of what indexes hold; what nobody holds any more is gone."""
+        self._indexes.clear()
         return Scrubbed(done=True)
 
     def close(self) -> None:
@@ -518,9 +531,3 @@ class InMemoryStore:
 
 def _sorted(contents: Contents, *, live: bool) -> list[Lesson]:
     return sorted((lesson for lesson in contents.lessons.values() if lesson.live or not live), key=lambda lesson: lesson.id)
-
-
-def _asked(lesson: Lesson, contents: Contents) -> str:
-    """The inputs of the tasks a lesson came from."""
-    sources = (contents.runs.get(run_id) for run_id in list(dict.fromkeys(place.run for place in lesson.evidence))[:SOURCE_TASKS])
-    return "\n".join(kept.run.task.text[:SOURCE_CHARACTERS] for kept in sources if kept is not None and not kept.revoked)

@@ -43,7 +43,7 @@ class TracesInMemory:
 
     def revoked_runs(self) -> Sequence[str]:
         """Ids of kept runs that are revoked, oldest first."""
-        return [kept.run.id for kept in self._now.by_arrival(newest_first=False) if kept.revoked]
+        return [kept.run.id for kept in sorted((one for one in self._now.runs.values() if one.revoked), key=lambda one: one.place)]
 
     def spoken_on(self, vote: str, lessons: Collection[str], *, but: str) -> frozenset[str]:
         """Which of these lessons a run of an untrusted origin has spoken on."""

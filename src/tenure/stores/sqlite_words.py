@@ -80,6 +80,8 @@ class SqliteIndex:
         alone: whether nothing stands outside the walls. Then they need not be asked for, which takes as long as all else.
     """
 
+    exact = False
+
     def __init__(
         self, connection: Connection, table: Searchable, walls: Mapping[int, str], *, tenant: str, size: int, alone: bool = False
     ) -> None:

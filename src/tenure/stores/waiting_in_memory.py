@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from tenure.governance.ledger_check import LedgerCheck, Row, TextRow, Walk
@@ -11,12 +12,14 @@ from tenure.playbook.lessons import Lesson
 from tenure.playbook.statements import proposal_key, statement_key
 from tenure.ports import HeldChange
 from tenure.stores.contents import Contents
+from tenure.stores.index_in_memory import ScopeIndex
 
 
 class WaitingInMemory:
     """The part of a look at a scope that concerns changes that wait (see `ports.Waiting`). Cost follows their number."""
 
     _now: Contents
+    _index: Callable[[], AbstractContextManager[ScopeIndex]]
 
     def held(self, *, state: str = "open") -> Sequence[HeldChange]:
         """Held changes in a state, oldest first."""
@@ -33,7 +36,8 @@ class WaitingInMemory:
 
     def held_lessons(self) -> Sequence[Lesson]:
         """Lessons that stand in the playbook as held, sorted by id."""
-        return sorted((lesson for lesson in self._now.lessons.values() if lesson.status == "held"), key=lambda lesson: lesson.id)
+        with self._index() as index:
+            return index.held()
 
     def held_saying(self, keys: Collection[str]) -> Sequence[str]:
         """Ids of held lessons and of open changes that say what a key stands for, sorted."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from tenure.fusion import Candidate, rarities, shares
@@ -88,6 +89,11 @@ def _marks(text: str) -> str:
 class Index(Protocol):
     """The lessons or the runs that a question is asked of, as an adapter keeps them, each under a row number."""
 
+    @property
+    def exact(self) -> bool:
+        """Whether `holders` puts forward the best by the very measure of `weigh`, so that no more are weighed than are asked for."""
+        ...
+
     def size(self) -> int:
         """How many there are."""
         ...
@@ -156,7 +162,8 @@ def _weigh(index: Index, asked: Question, limit: int) -> list[Weighed]:
         return []
     # Words, not stems: whoever indexes texts stems what it is asked for, and a stem may have another stem ("databas", "databa").
     tokens = [words.get(token, token) for token in tokens]
-    most = max(limit + MORE_CANDIDATES, FEWEST_CANDIDATES)
+    whole = len(tokens) == sum(map(bool, held_by.values()))
+    most = limit if index.exact and whole else max(limit + MORE_CANDIDATES, FEWEST_CANDIDATES)
     kept = index.take(index.holders(tokens, [mark for mark in marks if held_by[mark]], most))
     candidates = [(row, _candidate(name, one, held_by, marks)) for row, (name, one) in kept.items()]
     lengths = index.lengths(MEASURED)
@@ -191,10 +198,20 @@ def _rarest(held_by: Mapping[str, int]) -> list[str]:
     return chosen
 
 
-def _candidate(key: str, one: Searched, wanted: Collection[str], marks: Collection[str]) -> Candidate:
-    own = one.marks.split()
+@lru_cache(maxsize=16_384)
+def counted(one: Searched) -> Mapping[str, float]:
+    """How often a text holds each stem and each identifier, those of tasks counted less, in the order in which they first stand in it."""
     counts: dict[str, float] = {}
-    for tokens, weight in ((one.said.split(), 1.0), (own, 1.0), (one.asked.split(), ASKED_WEIGHT)):
-        for root in filter(wanted.__contains__, map(stem, tokens)):
+    for tokens, weight in ((one.said, 1.0), (one.marks, 1.0), (one.asked, ASKED_WEIGHT)):
+        for root in map(stem, tokens.split()):
             counts[root] = counts.get(root, 0.0) + weight
-    return Candidate(key=key, counts=counts, length=one.length, identifiers=sum(mark in marks for mark in own))
+    return counts
+
+
+def _candidate(key: str, one: Searched, wanted: Collection[str], marks: Collection[str]) -> Candidate:
+    return Candidate(
+        key=key,
+        counts={root: count for root, count in counted(one).items() if root in wanted},
+        length=one.length,
+        identifiers=sum(mark in marks for mark in one.marks.split()) if marks else 0,
+    )

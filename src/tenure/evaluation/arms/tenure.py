@@ -14,7 +14,7 @@ from tenure.evaluation.harness.ports import Item, Kit, Note, Observation, Query,
 from tenure.learning.recall import Context
 from tenure.playbook.notation import dumps
 from tenure.playbook.run import Outcome, Run, Step, Task
-from tenure.ports import Prompt
+from tenure.ports import Prompt, Reply, Usage
 from tenure.providers.scripted import RuleModel
 from tenure.stores.in_memory import InMemoryStore
 from tenure.testing import CountingIds, SteppingClock
@@ -140,8 +140,11 @@ class _Writing:
     def __init__(self) -> None:
         self.note: Note | None = None
 
-    def reply(self, prompt: Prompt) -> str:
-        """The answer to one prompt, in the form that its role reads."""
+    def reply(self, prompt: Prompt) -> Reply:
+        """The answer to one prompt. It costs no tokens: what answers reads the run, not the prompt."""
+        return Reply(text=self._said(prompt), usage=Usage(calls=1))
+
+    def _said(self, prompt: Prompt) -> str:
         note = self.note
         if prompt.purpose == "reflect":
             insights = [] if note is None else [{"text": note.text, "applies_when": note.when, "kind": "domain_rule", "steps": [0, 1]}]

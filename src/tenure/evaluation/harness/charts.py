@@ -96,7 +96,7 @@ def _round_up(value: float) -> float:
 
 def _tick(value: float, top: float, *, share: bool) -> str:
     if share:
-        return f"{value:.2f}"
+        return f"{value:.3g}"
     return f"{value:,.0f}" if top >= 10 else f"{value:.2g}"
 
 

@@ -14,6 +14,7 @@ from tenure.errors import UserError
 from tenure.evaluation.arms.listed import ARMS
 from tenure.evaluation.harness.metrics import curves, figures, mean_score
 from tenure.evaluation.harness.ports import Task
+from tenure.evaluation.harness.report import PAGE
 from tenure.evaluation.harness.runner import RECORDS, Tell, run_jobs
 from tenure.evaluation.harness.sample import Sample
 from tenure.evaluation.harness.spending import Spending, open_named, spent
@@ -76,6 +77,7 @@ def compare(
     if spending is not None:
         spending.check_price(model if model is not None else open_named(spending))
         out = out if out is not None else Path(f"bench-{name}")  # what was paid for is kept
+    _check_folder(out)
     samples = run_jobs(task, given, wanted, orders=orders, seed=seed, spending=spending, model=model, out=out, workers=workers, tell=tell)
     used = spent(out / RECORDS) if spending is not None and out is not None else None
     result = {
@@ -105,6 +107,17 @@ def compare(
         (out / RESULT_FILE).write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         result["report"] = str(write_report(result, out))
     return result
+
+
+def _check_folder(out: Path | None) -> None:
+    """That a comparison may write into a folder: one that is not there, or without a result of something else."""
+    if out is None:
+        return
+    if out.exists() and not out.is_dir():
+        raise UserError(f"'{out}' is a file. Name a folder with --out; it is made if it is not there.")
+    there = next((out / name for name in (RESULT_FILE, PAGE) if (out / name).exists()), None)
+    if there is not None and not (out / RECORDS).is_dir():
+        raise UserError(f"'{there}' is there already and no comparison made it. Name another folder with --out.")
 
 
 def foresee(

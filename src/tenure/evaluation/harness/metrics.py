@@ -52,6 +52,16 @@ def by_parts(samples: Sequence[Sample], parts: int) -> list[float | None]:
     return [mean_score(part) for part in _parts(samples, parts)]
 
 
+def cached_share(samples: Sequence[Sample]) -> float | None:
+    """Of the tokens that were read, the share that a prefix cache had; none where nothing was read, or calls were made and none told of it.
+
+    A provider that tells nothing of its cache and one whose cache had nothing cannot be told apart, so neither counts as 0.
+    """
+    read, cached = sum(one.tokens - one.written for one in samples), sum(one.cached for one in samples)
+    asked = any(one.calls for one in samples)
+    return cached / read if read and (cached or not asked) else None
+
+
 def figures(orders: Sequence[Sequence[Sample]]) -> dict[str, Any]:
     """The figures of one arm.
 
@@ -73,7 +83,7 @@ def figures(orders: Sequence[Sequence[Sample]]) -> dict[str, Any]:
         ATTEMPTS: round(sum(sample.attempts for sample in every) / max(1, len(orders)), 1),
         "calls": round(sum(sample.calls for sample in every) / max(1, len(orders)), 1),
         "usd": usd,
-        "cached_share": round(sum(sample.cached for sample in every) / tokens, 4) if tokens else None,
+        "cached_share": _rounded(cached_share(every)),
         "memory_tokens": next((one.memory for one in reversed(every) if one.memory is not None), None),
         "unscorable": unscorable,
         "scores": [_rounded(mean_score(order)) for order in orders],
@@ -86,7 +96,7 @@ def curves(orders: Sequence[Sequence[Sample]], points: int = POINTS) -> Mapping[
     shares: Mapping[str, Callable[[Sequence[Sample]], float | None]] = {
         "tokens": lambda some: fmean(one.tokens for one in some) if some else None,
         "memory": lambda some: some[-1].memory if some else None,
-        "cached": lambda some: sum(one.cached for one in some) / total if some and (total := sum(one.tokens for one in some)) else None,
+        "cached": cached_share,
     }
     for name, measure in shares.items():
         parts = [[measure(part) for part in _parts(order, points)] for order in orders]

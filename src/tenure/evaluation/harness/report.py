@@ -21,7 +21,7 @@ h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.15rem; margin: 2rem 0 .5r
 p.said { background: var(--tint); border-left: 4px solid #bf8700; padding: .6rem .9rem; }
 p.soft, figcaption, small { color: var(--soft); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+th, td { padding: .3rem .45rem; font-size: .9rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; } td.why { text-align: left; white-space: normal; }
 tr.ours td { font-weight: 600; } div.wide { overflow-x: auto; }
 div.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); gap: 1.2rem; }
@@ -114,8 +114,8 @@ def _paired_table(result: Mapping[str, Any]) -> str:
             (
                 _number(one["difference"], "{:+.3f}"),
                 _range(one["low"], one["high"]),
-                _number(one["p_t"], "{:.4f}"),
-                _number(one["p_flips"], "{:.4f}"),
+                _chance(one["p_t"]),
+                _chance(one["p_flips"]),
                 str(one["orders"]),
             ),
         )
@@ -177,6 +177,10 @@ def _colour(result: Mapping[str, Any], arm: str) -> str:
 
 def _number(value: float | None, form: str = "{:.3f}") -> str:
     return "–" if value is None else form.format(value)
+
+
+def _chance(value: float | None) -> str:
+    return "< 0.0001" if value is not None and value < 0.0001 else _number(value, "{:.4f}")
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -29,11 +29,12 @@ from tenure.evaluation.tasks.listed import open_task
 from tenure.evaluation.writer import TransparentWriter
 from tenure.ports import LanguageModel, Usage
 from tenure.ranking import estimate_tokens
+from tenure.version import __version__
 
 Tell = Callable[[float, str], None]
 
 RECORDS = "records"
-"""Folder of the records, in that of the comparison."""
+"""Folder for records inside that of a comparison."""
 
 TOLD_EVERY = 50
 """Instances after which a job that runs alone says how far it is."""
@@ -75,7 +76,8 @@ class Job:
     @property
     def depends(self) -> dict[str, Any]:
         """What its samples follow from."""
-        return {"task": self.task, **self.about, "arm": self.arm, "order": self.order, "seed": self.seed, "model": self.model}
+        on = {"arm": self.arm, "order": self.order, "seed": self.seed, "model": self.model, "tenure": __version__}
+        return {"task": self.task, **self.about, **on}
 
 
 def run_jobs(
@@ -250,6 +252,7 @@ def _answered(
         alone=task.score(instance, stateless),
         answer=response.answer,
         tokens=asked if calls else read,
+        written=usage.output_tokens - used.output_tokens if calls else 0,
         cached=usage.cached_tokens - used.cached_tokens if calls else kept,
         memory=arm.memory_tokens() if isinstance(arm, Measured) else None,
         calls=calls,

@@ -44,7 +44,8 @@ class Sample:
         answer: what was answered; none if nothing was.
         attempts: how often the agent acted, the reset arm not counted.
         tokens: read and written: what the memory put before the agent, and what model calls took.
-        cached: of the tokens, those that a prefix cache would have had.
+        written: of the tokens, those that models wrote.
+        cached: of the tokens that were read, those that a prefix cache would have had, or as the provider says of model calls.
         memory: tokens of all that the arm remembered afterwards; none if it cannot say.
         calls: model calls.
         usd: what they cost; none if that is unknown.
@@ -58,6 +59,7 @@ class Sample:
     answer: str | None = None
     attempts: int = 1
     tokens: int = 0
+    written: int = 0
     cached: int = 0
     memory: int | None = None
     calls: int = 0

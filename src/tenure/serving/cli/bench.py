@@ -14,7 +14,7 @@ from tenure.errors import UserError
 from tenure.serving.cli import completion
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, Terminal
-from tenure.serving.cli.request import OK, Request, existing
+from tenure.serving.cli.request import INTERRUPTED, OK, Request, existing
 from tenure.serving.cli.verbs import add_group, add_verb
 
 if TYPE_CHECKING:
@@ -184,20 +184,30 @@ def run(
                 show_expected(request.terminal, expected)
             return OK
         spending = spending_of(model, base_url=base_url, usd=max_usd, calls=max_calls, tokens=max_tokens)
-        with request.terminal.progress("Comparing", 100) as bar:
-            compared = run_task(
-                request,
-                name,
-                data=data,
-                arms=arms,
-                orders=orders,
-                seed=seed,
-                spending=spending,
-                options=options,
-                out=out,
-                workers=workers,
-                tell=_telling(bar),
+        try:
+            with request.terminal.progress("Comparing", 100) as bar:
+                compared = run_task(
+                    request,
+                    name,
+                    data=data,
+                    arms=arms,
+                    orders=orders,
+                    seed=seed,
+                    spending=spending,
+                    options=options,
+                    out=out,
+                    workers=workers,
+                    tell=_telling(bar),
+                )
+        except KeyboardInterrupt:
+            folder = out or (f"bench-{name}" if spending is not None else "")
+            goes_on = (
+                f"What is done stands in {folder}; the same command goes on from there."
+                if folder
+                else "With --out DIR, what is done would have been kept."
             )
+            request.terminal.say(f"Interrupted. {goes_on}")
+            return INTERRUPTED
         if request.as_json:
             request.terminal.document(compared)
         else:

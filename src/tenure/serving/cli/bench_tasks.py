@@ -40,7 +40,7 @@ def run_task(
 
     return compare(
         name,
-        data=existing([data])[0] if data is not None else None,
+        data=_file(name, data),
         arms=_names(arms),
         orders=orders or ORDERS,
         seed=seed,
@@ -93,7 +93,7 @@ def foresee_task(
     return foresee(
         name,
         model=model,
-        data=existing([data])[0] if data is not None else None,
+        data=_file(name, data),
         arms=_names(arms),
         orders=orders or ORDERS,
         seed=seed,
@@ -132,6 +132,20 @@ def _expected_row(name: str, one: Mapping[str, Any]) -> Sequence[Cell]:
 
 def _names(arms: str | None) -> list[str]:
     return [one.strip() for one in (arms or "").split(",") if one.strip()]
+
+
+def _file(name: str, data: str | None) -> Path | None:
+    """The file of a task.
+
+    Raises:
+        UserError: it is not there, or is a folder.
+    """
+    from tenure.evaluation.tasks.listed import TASKS
+
+    path = existing([data])[0] if data is not None else None
+    if path is not None and path.is_dir():
+        raise UserError(f"'{data}' is a folder. Task '{name}' needs a file with {TASKS[name].data}: {TASKS[name].command}")
+    return path
 
 
 def _options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
