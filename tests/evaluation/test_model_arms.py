@@ -458,7 +458,12 @@ def test_what_a_model_reads_for_an_arm_is_pinned(name: str, tmp_path: Path, gold
 
     prompts: list[Prompt] = []
     scripted = Scripted(tmp_path, [])
-    scripted.recorded._model = RuleModel(lambda prompt: prompts.append(prompt) or reply(prompt))  # type: ignore[func-returns-value]
+
+    def noted(prompt: Prompt) -> str:
+        prompts.append(prompt)
+        return reply(prompt)
+
+    scripted.recorded._model = RuleModel(noted)
     arm = ARMS[name].maker(with_model=True)(scripted.kit)
     step(arm, 0, "crimson apple basket")
     first = len(prompts)
