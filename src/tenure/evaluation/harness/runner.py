@@ -147,8 +147,9 @@ def _carry_out(jobs: Sequence[Job], *, done: int, total: int, workers: int | Non
             for number, future in enumerate(as_completed(futures), 1):
                 future.result()
                 told(done + number, f"{futures[future].arm}, order {futures[future].order + 1} done")
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+        except BaseException as exc:
+            # Who goes on at once must not meet a job that still writes its record; who interrupted wants no wait.
+            pool.shutdown(wait=isinstance(exc, Exception), cancel_futures=True)
             raise
 
 
