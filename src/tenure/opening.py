@@ -90,7 +90,7 @@ def open_model(
         with store.reading(asked) as reading:
             return spend_caps(read_settings(reading.setting, settings.environment))
 
-    return MeteredModel(model, caps_of, _StoredSpending(store), scope=scope, clock=clock)
+    return MeteredModel(model, caps_of, StoredSpending(store), scope=scope, clock=clock)
 
 
 def spend_caps(settings: Settings) -> Caps:
@@ -150,20 +150,24 @@ def open_counter(settings: Settings) -> TokenCounter:
     return token_counting.open_counter(settings.text("context.counter"), model=settings.text("model"))
 
 
-class _StoredSpending:
+class StoredSpending:
     """What a scope spent, kept in its store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def spent(self, scope: str, day: date | None) -> Usage:
+        """See `SpendLedger`."""
         return self._store.spent(scope, None if day is None else day.isoformat())
 
     def book(self, scope: str, usage: Usage, decide: Callable[[Mapping[date, Usage]], date]) -> date:
+        """See `SpendLedger`."""
+
         def named(days: Mapping[str, Usage]) -> str:
             return decide({date.fromisoformat(day): used for day, used in days.items()}).isoformat()
 
         return date.fromisoformat(self._store.book_spending(scope, usage, named))
 
     def record(self, scope: str, day: date, usage: Usage) -> None:
+        """See `SpendLedger`."""
         self._store.add_spending(scope, day.isoformat(), usage)

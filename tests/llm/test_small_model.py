@@ -32,6 +32,7 @@ from tenure.roles.generate import generate
 from tenure.roles.reflect import reflect_with
 from tenure.roles.reflection import Insight, Reflection
 from tenure.roles.replies import read_json
+from tests.evaluation.finer_questions import write_questions
 from tests.llm.model_server import missing
 from tests.roles.example_run import LESSONS, RUN
 
@@ -212,3 +213,77 @@ def test_the_whole_loop_learns_with_this_model(model: PydanticAIModel) -> None:
         lessons = book.playbook.lessons
     print(f"\nloop: {time.monotonic() - began:.1f} s, {learned}\nlessons: {[lesson.text for lesson in lessons]}")
     assert lessons, "plain reflection learns from this run, whatever the model says"
+
+
+# -- comparisons of memories ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "arms"),
+    [
+        ("finer", ("none", "reharness", "tenure")),
+        ("formula", ("none", "overwrite", "dynamic-cheatsheet", "ace-rounds-1", "reasoning-bank", "reharness", "mem0-like", "tenure")),
+        ("tau-recurrence", ("none", "reharness", "tenure")),
+    ],
+)
+def test_memories_are_compared_with_this_model(task: str, arms: tuple[str, ...], model: PydanticAIModel, tmp_path: Path) -> None:
+    from tenure.evaluation.harness.comparison import compare
+    from tenure.evaluation.harness.spending import Spending
+
+    # Whatever the model says, each arm makes its calls: those that follow from what it says are bounded.
+    least = {"none": 1, "overwrite": 2, "dynamic-cheatsheet": 2, "ace-rounds-1": 3, "reasoning-bank": 2, "reharness": 2, "mem0-like": 2}
+    acts = 0 if task == "tau-recurrence" else 1
+    began = time.monotonic()
+    found = compare(
+        task,
+        data=bench_data(task, tmp_path),
+        arms=arms,
+        orders=1,
+        options={"instances": 2},
+        spending=Spending(model=model.name, calls=200),
+        model=ShortReplies(model, 48),
+        out=tmp_path / "out",
+    )
+    print(f"\n{task}: {time.monotonic() - began:.1f} s, {found['spent']}")
+    for arm, figures in found["arms"].items():
+        print(f"{arm}: {figures['calls']} calls, {figures['tokens']} tokens, {figures['unscorable']} of 2 unscorable")
+    assert not found["skipped"]
+    for arm in found["arms"].keys() & least.keys():
+        assert found["arms"][arm]["calls"] >= 2 * (least[arm] - 1 + acts), arm
+    assert found["arms"]["tenure"]["calls"] >= 2 * acts + 1
+    assert found["spent"]["calls"] >= sum(figures["calls"] for figures in found["arms"].values())
+    assert found["spent"]["usd"] is None
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_a_comparison_by_name_and_address_keeps_its_cap(server: Server, tmp_path: Path) -> None:
+    from tenure.errors import UserError
+    from tenure.evaluation.harness.comparison import compare
+    from tenure.evaluation.harness.spending import Spending
+
+    spending = Spending(model="openai:smollm2", base_url=f"{server.url}/v1", calls=1)
+    with pytest.raises(UserError, match="the cap of 1 calls would be passed by the next call, 1 spent"):
+        compare(
+            "formula", data=bench_data("formula", tmp_path), arms=["none"], orders=1, spending=spending, out=tmp_path / "out", workers=1
+        )
+
+
+def bench_data(task: str, folder: Path) -> Path:
+    """A small file of questions or runs."""
+    if task == "finer":
+        return write_questions(folder / "finer.jsonl", batches=6)
+    if task == "formula":
+        asked = (
+            "Use formula Working Capital to answer the question. It is assets less debts. Question: Assets are {}, debts are {}. Answer:"
+        )
+        lines = [json.dumps({"context": asked.format(place + 9, place), "target": "9.0"}) for place in range(24)]
+    else:
+        steps = [
+            {"kind": "tool_call", "name": "book", "call_id": "a", "arguments": {"amount": "88,00"}},
+            {"kind": "tool_result", "name": "book", "call_id": "a", "error": "amount must be a decimal number with a point"},
+        ]
+        outcome = {"success": False, "signal": "test"}
+        lines = [json.dumps({"id": f"r{n}", "task": {"text": f"Book invoice {n}"}, "steps": steps, "outcome": outcome}) for n in range(2)]
+    path = folder / f"{task}.jsonl"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path

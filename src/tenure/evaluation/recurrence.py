@@ -67,7 +67,7 @@ def run_recurrence(
         UserError: no run in the file can be read.
     """
     report = ReadReport()
-    runs = _in_order(read_runs(data, report=report))
+    runs = in_order(read_runs(data, report=report))
     if not runs:
         why = f" ({report.unreadable[0].reason})" if report.unreadable else ""
         raise UserError(f"'{data}' holds no runs that can be read{why}. Name a log that tenure learn reads.")
@@ -156,7 +156,7 @@ def _note(tally: _Tally) -> str:
     return ""
 
 
-def _in_order(runs: Iterable[Run]) -> list[Run]:
+def in_order(runs: Iterable[Run]) -> list[Run]:
     """By trial, then by task: a tau-bench file may hold its runs in any order. Other logs keep theirs."""
 
     def place(run: Run) -> tuple[int, int]:

@@ -11,6 +11,7 @@ import pytest
 from tenure.evaluation.benches import BENCHES, Asked
 from tenure.evaluation.tasks.listed import TASKS
 from tests.evaluation.finer_questions import write_questions
+from tests.providers.chat_server import chat_server, completion
 from tests.serving.cli.conftest import Cli
 
 RECURRENCE = {"runs", "errors", "recurrent", "covered", "coverage", "coverage_random", "actionable", "off_target", "held", "lessons"}
@@ -124,7 +125,48 @@ def test_mistakes_with_tasks_say_what_to_do(cli: Cli, folder: Path, monkeypatch:
     assert "Did you mean 'similar-cases'?" in cli(*run, "--arms", "simlar-cases").err
     assert "TENURE_DATA is not set" in cli("bench", "run", "finer").err
     assert "does not take --budget" in cli(*run, "--budget", "3").err
-    assert "no model has a part in it" in " ".join(cli(*run, "--model", "openai:x").err.split())
+    assert "Say how much it may cost in all: --max-usd 5" in cli(*run, "--model", "openai:x").err
+    assert "--max-calls is about a model, and none is named" in cli(*run, "--max-calls", "5").err
+    assert "--max-usd is -1" in cli(*run, "--model", "openai:x", "--max-usd", "-1").err
+    assert "--dry-run says what a model would take, and none is named" in cli(*run, "--dry-run").err
+    assert "needs a model: --model PROVIDER:MODEL" in cli("bench", "run", "tau-recurrence", "--data", questions).err
+    assert "does not take --model: it compares no arms" in cli("bench", "run", "drift", "--model", "openai:x").err
     assert "does not take --arms" in cli("bench", "run", "drift", "--arms", "none").err
     assert "holds no finished comparison" in cli("bench", "report", ".").err
     assert "0 questions" in cli("bench", "run", "finer", "--data", __file__).err
+
+
+def test_what_a_model_would_take_is_told_before_anything_is_asked(cli: Cli, folder: Path) -> None:
+    pytest.importorskip("genai_prices", reason="needs the extra models")
+    questions = str(write_questions(folder / "questions.jsonl"))
+    run = ("bench", "run", "finer", "--data", questions, "--model", "openai:gpt-4o-mini", "--instances", "3", "--orders", "2", "--dry-run")
+    found = cli(*run, "--arms", "none,overwrite,ace-offline", "--json").json
+    assert {arm: one["calls"] for arm, one in found["arms"].items()} == {"none": 6, "overwrite": 12}
+    assert found["total"]["calls"] == 6 + 12 + 6
+    assert found["total"]["usd"] > 0
+    assert "--train N" in found["skipped"]["ace-offline"]
+    said = " ".join(cli(*run, "--arms", "none").out.split())
+    assert "2 orders of 3 instances with openai:gpt-4o-mini: $0.15 a million tokens in, $0.6 out." in said
+    assert "Nothing was asked and nothing spent." in said
+    assert "--max-usd 1 in place of --dry-run" in said
+    unpriced = (*run[:6], "openai:own", *run[7:])
+    assert "multiply the tokens by yours" in " ".join(cli(*unpriced, "--arms", "none").out.split())
+    assert not list(folder.glob("bench-*")), "a rehearsal leaves nothing"
+
+
+def test_a_task_asks_a_server_under_a_cap_and_keeps_what_was_paid_for(cli: Cli, folder: Path) -> None:
+    pytest.importorskip("pydantic_ai", reason="needs the extra models")
+    questions = str(write_questions(folder / "questions.jsonl"))
+    arms = ("--arms", "none,overwrite", "--instances", "3", "--orders", "1", "--workers", "1")
+    with chat_server((200, completion('{"answer": "Goodwill"}'))) as server:
+        run = ("bench", "run", "finer", "--data", questions, *arms, "--model", "openai:tiny", "--base-url", server.url)
+        stopped = cli(*run, "--max-calls", "4")
+        assert stopped.code == 2
+        assert "none, order 1, stopped: the cap of 4 calls would be passed by the next call, 4 spent." in " ".join(stopped.err.split())
+        found = cli(*run, "--max-calls", "50", "--json").json
+        assert len(server.bodies) == 3 + 3 + 6
+    assert found["spent"] == {"calls": 12, "tokens": 12 * 15, "usd": None}
+    assert found["report"] == str(Path("bench-finer") / "report.html")
+    shown = " ".join(cli("bench", "report", "bench-finer").out.split())
+    assert "openai:tiny took 12 calls and 180 tokens in all, for a price that is not known." in shown
+    assert "transparent" not in shown

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from tenure.evaluation.harness.ports import Item, Kit, Observation, Query, Response
 from tenure.evaluation.likeness import Likeness
+from tenure.evaluation.model_arms.asking import case_text
 from tenure.ranking import estimate_tokens
 
 
@@ -69,11 +70,15 @@ class Cases:
     def observe(self, observation: Observation, next_query: Query | None = None) -> None:
         """Keep the case."""
         assert self._asked is not None
-        query, _ = self._asked
-        if observation.label is None:
+        query, response = self._asked
+        if self._kit.model is not None:  # which reads the whole question, and what came of it where there is no label
+            text = case_text(query, response, observation)
+        elif observation.label is None:
             return
+        else:
+            text = f"{query.text} -> {observation.label}"
         name = f"{query.id}@{query.index}"
-        self._items[name] = Item(text=f"{query.text} -> {observation.label}", says=observation.label)
+        self._items[name] = Item(text=text, says=observation.label or "")
         self._like.put(name, query.text)
         self._costs[name] = estimate_tokens(self._items[name].text)
         self._tokens += self._costs[name]

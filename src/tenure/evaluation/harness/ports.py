@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from tenure.evaluation.harness.sample import Score
+from tenure.playbook.run import Run
 from tenure.ports import LanguageModel, Usage
 from tenure.ranking import estimate_tokens
 
@@ -64,6 +65,9 @@ class Response:
         used: places of the items that it followed, in what it was handed.
         problem: why there is no answer; empty if there is one.
         attempts: how often the agent acted to come to it.
+        said: the agent's reply, or what it did step by step, verbatim; empty where it is plain code.
+        unreadable: whether there is a reply in which no answer can be read, which is no wrong answer.
+        outcome: what the world it acted in says of it, for the task alone.
     """
 
     answer: str | None
@@ -71,6 +75,9 @@ class Response:
     used: tuple[int, ...] = ()
     problem: str = ""
     attempts: int = 1
+    said: str = ""
+    unreadable: bool = False
+    outcome: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +89,14 @@ class Observation:
         label: the answer that is said to be right, which noise may have changed; none where the task tells none.
         score: of the response as the feedback has it, 0 to 1; none where it tells none.
         complete: whether the instance is over.
+        run: the recorded run that the instance is, where it is one.
     """
 
     text: str
     label: str | None = None
     score: float | None = None
     complete: bool = True
+    run: Run | None = None
 
 
 class Arm(Protocol):
@@ -112,6 +121,15 @@ class Measured(Protocol):
 
     def memory_tokens(self) -> int:
         """Tokens of all that it remembers, about."""
+        ...
+
+
+@runtime_checkable
+class Trained(Protocol):
+    """An arm that learns from a set before the stream, in a way of its own."""
+
+    def train(self, queries: Sequence[Query]) -> None:
+        """Learn from a training set; what comes of an answer to one of them, `Kit.feedback` says."""
         ...
 
 
@@ -244,6 +262,8 @@ class Kit:
         window: tokens that a memory may put before the agent at most.
         model: for arms that ask one; none where all is transparent.
         usage: what the model calls of the arm used so far.
+        feedback: what an arm is told of another answer to an instance that it was told of before, or that is a training instance;
+            none where nobody can say.
     """
 
     agent: Agent
@@ -252,3 +272,4 @@ class Kit:
     window: int = 100_000
     model: LanguageModel | None = None
     usage: Callable[[], Usage] = Usage
+    feedback: Callable[[Query, Response], Observation] | None = None

@@ -1,9 +1,10 @@
 """Records of a comparison: one JSON line for each instance, one for each model call; enough to go on after an interrupt.
 
-A job is one arm in one order. Its file `ARM-ORDER.jsonl` begins with what it depends on, has a line for each sample,
-and ends with a line that says so: without that line the job is done again. Replies of models stand in
-`ARM-ORDER.calls.jsonl`, each as it came; a job that is done again is given them back while its prompts are the same, so
-that nothing is paid for twice. Texts that a memory put before the agent are written once each and named by their place.
+A job is one arm in one order. Its file `ARM-ORDER.jsonl` begins with what it depends on, has a line for each sample, and
+ends with a line that says so: without that line the job is done again. Replies of models stand in `ARM-ORDER.calls.jsonl`,
+each as it came; a job that is done again is given them back while its prompts are the same, so that nothing is paid for
+twice. Replies to arms that are reset before an instance stand in `alone-ORDER`, a file each. Texts that a memory put before
+the agent are written once each and named by their place.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any
 
-from tenure.errors import UserError
+from tenure.errors import TenureError, UserError
 from tenure.evaluation.harness.sample import Sample
 from tenure.ports import LanguageModel, Prompt, Reply, Usage
 
@@ -132,6 +133,10 @@ class RecordedModel:
     Args:
         model: is asked for what is not on record.
         path: of the record of calls.
+
+    Attributes:
+        usage: of all calls, those given back included.
+        failure: why a call gave no reply; none if all did. Engines that go on without a model must not hide it.
     """
 
     def __init__(self, model: LanguageModel, path: Path) -> None:
@@ -139,6 +144,7 @@ class RecordedModel:
         self._held = list(read_lines(path)) if path.exists() else []
         self._place = 0
         self.usage = Usage()
+        self.failure: Exception | None = None
         if path.exists():  # a line that was cut off goes, so that the next one stands alone
             path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in self._held), encoding="utf-8")
 
@@ -156,7 +162,11 @@ class RecordedModel:
             if self._place < len(self._held):  # from here on the job goes another way than it went before
                 self._held = self._held[: self._place]
                 self._path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in self._held), encoding="utf-8")
-            reply = self._model.complete(prompt)
+            try:
+                reply = self._model.complete(prompt)
+            except TenureError as exc:
+                self.failure = exc
+                raise
             line = {"key": key, "prompt": asdict(prompt), "reply": asdict(reply)}
             self._held.append(line)
             with self._path.open("a", encoding="utf-8") as file:
@@ -165,6 +175,42 @@ class RecordedModel:
                 os.fsync(file.fileno())
         self._place += 1
         self.usage += reply.usage
+        return reply
+
+
+class SharedReplies:
+    """A model whose replies are kept by their prompts, for all jobs of one order.
+
+    Arms that are reset before an instance ask all the same; what they answer is asked for once an order, and is the same for
+    all of them.
+
+    Args:
+        model: is asked for what is not kept.
+        folder: of the replies, one file each.
+    """
+
+    def __init__(self, model: LanguageModel, folder: Path) -> None:
+        self._model, self._folder = model, folder
+
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        return self._model.name
+
+    def complete(self, prompt: Prompt) -> Reply:
+        """The reply that is kept; else the model's, which is on disk before it is returned."""
+        path = self._folder / f"{digest_of(asdict(prompt))}.json"
+        held = next(read_lines(path), None) if path.exists() else None
+        if held is not None:
+            return _reply_from(held["reply"])
+        reply = self._model.complete(prompt)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(f".{os.getpid()}")
+        with fresh.open("w", encoding="utf-8") as file:
+            file.write(json.dumps({"prompt": asdict(prompt), "reply": asdict(reply)}, ensure_ascii=False, default=str) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
         return reply
 
 

@@ -20,11 +20,17 @@ from typing import Any
 from tenure.errors import UnreadableInput
 from tenure.evaluation.harness.ports import Agent, Instance, Observation, Query, Response
 from tenure.evaluation.harness.sample import Score, Scored, Unscorable
+from tenure.evaluation.tasks.model_agent import ModelAgent
 from tenure.evaluation.tasks.voting import VotingAgent
 from tenure.ports import LanguageModel
 
 AROUND = 8
 """Words on each side of an entity that describe it."""
+
+ABOUT = (
+    "You tag numbers in financial filings. For one number of a sentence, choose the US GAAP tag of XBRL that names what it reports. "
+    "The answer is one of the tags below, spelled as it is there."
+)
 
 _QUESTION = re.compile(r"^\d+\. What is best tag for entity \"(?P<entity>.*?)\" in sentence: \"(?P<sentence>.*)\"\s*$", re.MULTILINE)
 _OPTIONS = re.compile(r"tags options: ,?(?P<tags>[A-Za-z0-9,]+)")
@@ -89,8 +95,18 @@ class Finer:
         return self._placed(self._shuffled(order)[: self._train])
 
     def agent(self, order: int, model: LanguageModel | None) -> Agent:
-        """The transparent agent; a model has no part in this task yet."""
-        return VotingAgent(f"finer:{self._seed}:guess")
+        """The transparent agent, or the model."""
+        if model is None:
+            return VotingAgent(f"finer:{self._seed}:guess")
+        by_folded = {option.casefold(): option for option in self.options}
+
+        def read(text: str) -> str | None:
+            """A tag, of the options or not; none where it is no single word."""
+            word = text.strip().strip("\"'`*.").removeprefix("us-gaap:").strip()
+            return by_folded.get(word.casefold(), word) if word and len(word.split()) == 1 else None
+
+        about = f"{ABOUT} The tags:\n{', '.join(self.options)}"
+        return ModelAgent(model, about=about, read=read)
 
     def score(self, instance: Instance, response: Response) -> Score:
         """1 for the right tag, 0 for another."""

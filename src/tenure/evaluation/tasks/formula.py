@@ -20,6 +20,7 @@ from tenure.evaluation.bench_files import read_text
 from tenure.evaluation.harness.ports import Agent, Instance, Item, Observation, Query, Response
 from tenure.evaluation.harness.sample import Score, Scored, Unscorable
 from tenure.evaluation.tasks.formula_agent import Case, answer_of, condition_of, propose, question_of, read_lesson
+from tenure.evaluation.tasks.model_agent import ModelAgent
 from tenure.ports import LanguageModel
 
 EXACT = 0.00501
@@ -27,6 +28,12 @@ EXACT = 0.00501
 
 FEWEST = 20
 WANTED = "Give a file of Formula questions, JSON lines with 'context' and 'target', such as formula_val_subset_300.jsonl of ace-agent/ace."
+
+
+ABOUT = (
+    "You compute one figure of a financial formula. The question names the formula and gives the numbers. "
+    "The answer is the bare number, rounded to two decimals: no unit, no percent sign, no thousands separators, no words."
+)
 
 
 class FormulaAgent:
@@ -99,11 +106,20 @@ class Formula:
         return self._placed(self._shuffled(order)[: self._train])
 
     def agent(self, order: int, model: LanguageModel | None) -> Agent:
-        """The transparent agent; a model has no part in this task yet."""
-        return FormulaAgent()
+        """The transparent agent, or the model."""
+        if model is None:
+            return FormulaAgent()
+
+        def read(text: str) -> str | None:
+            """A number as it was given; none where it is none."""
+            return text.strip() if answer_of(text) is not None else None
+
+        return ModelAgent(model, about=ABOUT, read=read)
 
     def score(self, instance: Instance, response: Response) -> Score:
-        """1 for the answer exact to two decimals, 0 for another or for none that the memory gives."""
+        """1 for the answer exact to two decimals, 0 for another or for none that the memory gives; none for a reply without an answer."""
+        if response.unreadable:
+            return Unscorable(response.problem)
         if response.answer is None:
             return Scored(0.0)
         given, true = answer_of(response.answer), answer_of(instance.truth)

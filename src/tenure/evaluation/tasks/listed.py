@@ -25,10 +25,11 @@ class ListedTask:
         file: its data, as a path in the folder that `TENURE_DATA` names; empty if it needs none.
         data: what the data is, as it stands after "needs"; empty if it needs none.
         arms: compared unless others are named.
-        keyless: whether it is acted on by plain code, so that models have no part in it.
-        said: what its numbers mean and do not mean, a sentence or two; stands beside them.
+        keyless: whether it can be acted on by plain code, without a model.
+        said: what its numbers mean and do not mean, a sentence or two; stands beside them where there is no model.
         options: other options that it takes, by name, with what is taken where they are not given.
         make: opens it.
+        said_with_model: the same where a model acts.
     """
 
     name: str
@@ -40,11 +41,19 @@ class ListedTask:
     said: str
     options: Mapping[str, Any]
     make: Callable[[Mapping[str, Any]], Task]
+    said_with_model: str = ""
 
     @property
     def command(self) -> str:
         """What to type to run it, with what it needs."""
-        return f"tenure bench run {self.name}{' --data FILE' if self.file else ''}"
+        model = "" if self.keyless else " --model PROVIDER:MODEL --max-usd N"
+        return f"tenure bench run {self.name}{' --data FILE' if self.file else ''}{model}"
+
+    @property
+    def needs(self) -> str:
+        """What it needs, in a few words."""
+        found = [f"--data FILE: {self.data}"] if self.file else [self.data] if self.data else []
+        return "; ".join((*found, *(() if self.keyless else ("a model",)))) or "nothing"
 
 
 def _finer(options: Mapping[str, Any]) -> Task:
@@ -71,6 +80,30 @@ def _formula(options: Mapping[str, Any]) -> Task:
     )
 
 
+def _tau_recurrence(options: Mapping[str, Any]) -> Task:
+    from tenure.evaluation.tasks.tau_recurrence import BUDGET, TauRecurrence
+
+    budget = options["budget"] if options["budget"] is not None else BUDGET
+    return TauRecurrence(Path(options["data"]), seed=options["seed"], instances=options["instances"], budget=budget)
+
+
+def _appworld(options: Mapping[str, Any]) -> Task:
+    from tenure.evaluation.tasks.appworld import DATASET, STEPS, AppWorldTask
+
+    return AppWorldTask(
+        dataset=options["dataset"] or DATASET,
+        seed=options["seed"],
+        instances=options["instances"],
+        train=options["train"],
+        steps=options["steps"] or STEPS,
+    )
+
+
+BY_MODEL = (
+    "One model acts for every arm and writes for those that keep lessons, with prompts of our own after each source. Published "
+    "scores come from other models, prompts and splits: they are context, never to be compared."
+)
+
 TRANSPARENT = (
     "A transparent agent does what its memory hands it and has no language ability: these numbers measure the memory policy, "
     "never what a model can do, and are not to be compared with published scores of models."
@@ -89,6 +122,7 @@ TASKS: Mapping[str, ListedTask] = {
             said=TRANSPARENT,
             options={"noise": 0.0, "instances": None, "train": 0},
             make=_finer,
+            said_with_model=BY_MODEL,
         ),
         ListedTask(
             name="formula",
@@ -100,6 +134,34 @@ TASKS: Mapping[str, ListedTask] = {
             said=f"{TRANSPARENT} The agent does not read the formula that a question states: what it knows, its memory handed to it.",
             options={"noise": 0.0, "instances": None, "train": 0},
             make=_formula,
+            said_with_model=BY_MODEL,
+        ),
+        ListedTask(
+            name="tau-recurrence",
+            measures="whether what a model learns from recorded runs warns of the tool errors that come again",
+            file="tau-airline/gpt-4o-airline-trials-0-1.json",
+            data="recorded runs of tau-bench, or any that tenure learn reads",
+            arms=("none", "similar-cases", "overwrite", "ace-rounds-1", "reasoning-bank", "reharness", "tenure"),
+            keyless=False,
+            said="",
+            options={"instances": None, "budget": None},
+            make=_tau_recurrence,
+            said_with_model=(
+                "Nobody acts: the runs are recordings. It measures what a memory would put before an agent, never whether the agent "
+                "would obey. Runs without an error that came before are unscorable."
+            ),
+        ),
+        ListedTask(
+            name="appworld",
+            measures="which memory helps a coding agent among simulated applications, by the tests of each task",
+            file="",
+            data="the package appworld and its data",
+            arms=("none", "similar-cases", "dynamic-cheatsheet", "ace", "reasoning-bank", "reharness", "tenure"),
+            keyless=False,
+            said="",
+            options={"instances": None, "train": 0, "dataset": None, "steps": None},
+            make=_appworld,
+            said_with_model=BY_MODEL,
         ),
     )
 }

@@ -44,6 +44,7 @@ def register(app: typer.Typer) -> None:
         "tenure bench run recall-memaware --data sessions --questions questions.json",
         "tenure bench run scale --sizes 1000,10000 --out plots",
         "tenure bench run finer --data questions.jsonl --arms none,similar-cases,tenure --noise 0.2 --out results",
+        "tenure bench run finer --data questions.jsonl --model openai:gpt-4o-mini --instances 100 --dry-run",
         store=False,
     )
     add_verb(group, "report", report, "tenure bench report results", store=False)
@@ -68,14 +69,18 @@ def list_(request: Request) -> int:
                 "data": task.data,
                 "command": task.command,
                 "arms": list(task.arms),
+                "keyless": task.keyless,
             }
             for task in TASKS.values()
         ]
-        arms = [{"name": one.name, "about": one.about, "source": one.source, "keyless": one.make is not None} for one in ARMS.values()]
+        arms = [
+            {"name": one.name, "about": one.about, "source": one.source, "keyless": one.make is not None, "lacks": one.lacks()}
+            for one in ARMS.values()
+        ]
         request.terminal.document({"benches": found, "arms": arms})
         return OK
     rows: list[Sequence[Cell]] = [(bench.name, bench.measures, _needs(bench)) for bench in BENCHES.values()]
-    rows += [(task.name, task.measures, f"--data FILE: {task.data}" if task.file else "nothing") for task in TASKS.values()]
+    rows += [(task.name, task.measures, task.needs) for task in TASKS.values()]
     columns = [Column(title="bench", style="cyan"), Column(title="measures", wraps=True), Column(title="needs", wraps=True)]
     request.terminal.table(columns, rows)
     request.terminal.heading("\narms of tasks that compare memories (--arms)")
@@ -136,21 +141,51 @@ def run(
     workers: Annotated[
         int | None, typer.Option("--workers", metavar="N", min=1, help="Processes at once (tasks). Else one for each processor.")
     ] = None,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", metavar="URL", help="An OpenAI-compatible server for --model. Else the provider's own.")
+    ] = None,
+    max_usd: Annotated[
+        float | None, typer.Option("--max-usd", metavar="N", help="US dollars that --model may cost in all. One cap is needed.")
+    ] = None,
+    max_calls: Annotated[int | None, typer.Option("--max-calls", metavar="N", help="Calls of --model in all.")] = None,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", metavar="N", help="Tokens of --model in all, in and out.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what --model would take: calls, tokens, dollars. Asks no model, needs no key.")
+    ] = False,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", metavar="NAME", help="train, dev, test_normal or test_challenge (appworld). Else dev.")
+    ] = None,
+    steps: Annotated[int | None, typer.Option("--steps", metavar="N", min=1, help="Steps for one task (appworld). Else 30.")] = None,
 ) -> int:
     """Run a measurement. Nothing is written to your database."""
     from tenure.evaluation.bench_arms import MEANINGS
     from tenure.evaluation.benches import Asked
     from tenure.evaluation.tasks.listed import TASKS
 
-    of_tasks = {"arms": arms, "orders": orders, "model": model, "noise": noise, "instances": instances, "train": train, "workers": workers}
+    asking: dict[str, object] = {"model": model, "base-url": base_url, "max-usd": max_usd, "max-calls": max_calls}
+    asking |= {"max-tokens": max_tokens, "dry-run": dry_run or None}
+    of_tasks: dict[str, object] = {"arms": arms, "orders": orders, "noise": noise, "instances": instances, "train": train}
+    of_tasks |= {"workers": workers, "dataset": dataset, "steps": steps, **asking}
     if name in TASKS:
-        from tenure.serving.cli.bench_tasks import run_task, show_task
+        from tenure.serving.cli.bench_tasks import foresee_task, run_task, show_expected, show_task, spending_of
 
-        foreign: dict[str, object] = {"budget": budget, "questions": questions, "sizes": sizes, "embedder": embedder, "params": params}
+        foreign: dict[str, object] = {"questions": questions, "sizes": sizes, "embedder": embedder, "params": params}
         foreign |= {"records": records, "names": names}
         for option, value in foreign.items():
             if value is not None:
                 raise UserError(f"Task '{name}' does not take --{option}. See: tenure bench run --help")
+        options = {"noise": noise, "instances": instances, "train": train, "budget": budget, "dataset": dataset, "steps": steps}
+        if dry_run:
+            with request.terminal.progress("Rehearsing", 100) as bar:
+                expected = foresee_task(
+                    name, data=data, arms=arms, orders=orders, seed=seed, model=model, options=options, tell=_telling(bar)
+                )
+            if request.as_json:
+                request.terminal.document(expected)
+            else:
+                show_expected(request.terminal, expected)
+            return OK
+        spending = spending_of(model, base_url=base_url, usd=max_usd, calls=max_calls, tokens=max_tokens)
         try:
             with request.terminal.progress("Comparing", 100) as bar:
                 compared = run_task(
@@ -160,16 +195,17 @@ def run(
                     arms=arms,
                     orders=orders,
                     seed=seed,
-                    model=model,
-                    options={"noise": noise, "instances": instances, "train": train},
+                    spending=spending,
+                    options=options,
                     out=out,
                     workers=workers,
                     tell=_telling(bar),
                 )
         except KeyboardInterrupt:
+            folder = out or (f"bench-{name}" if spending is not None else "")
             goes_on = (
-                f"What is done stands in {out}; the same command goes on from there."
-                if out
+                f"What is done stands in {folder}; the same command goes on from there."
+                if folder
                 else "With --out DIR, what is done would have been kept."
             )
             request.terminal.say(f"Interrupted. {goes_on}")

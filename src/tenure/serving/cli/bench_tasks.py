@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenure.errors import UserError
 from tenure.serving.cli.layout import Column
-from tenure.serving.cli.output import Cell, Terminal
+from tenure.serving.cli.output import Cell, Terminal, counted
 from tenure.serving.cli.request import OK, Request, existing
+
+if TYPE_CHECKING:
+    from tenure.evaluation.harness.spending import Spending
 
 
 def run_task(
@@ -21,7 +25,7 @@ def run_task(
     arms: str | None,
     orders: int | None,
     seed: int,
-    model: str | None,
+    spending: Spending | None,
     options: Mapping[str, Any],
     out: str | None,
     workers: int | None,
@@ -33,6 +37,123 @@ def run_task(
         UserError: an option is not the task's.
     """
     from tenure.evaluation.harness.comparison import ORDERS, compare
+
+    return compare(
+        name,
+        data=_file(name, data),
+        arms=_names(arms),
+        orders=orders or ORDERS,
+        seed=seed,
+        spending=spending,
+        options=_options(name, options),
+        out=Path(out) if out is not None else None,
+        workers=workers,
+        tell=tell,
+    )
+
+
+def spending_of(model: str | None, *, base_url: str | None, usd: float | None, calls: int | None, tokens: int | None) -> Spending | None:
+    """Which model is asked, and what it may use; none where there is none.
+
+    Raises:
+        UserError: a model without a cap, or a cap without a model.
+    """
+    from tenure.evaluation.harness.spending import Spending
+
+    if model is None:
+        given = {"--base-url": base_url, "--max-usd": usd, "--max-calls": calls, "--max-tokens": tokens}
+        for option, value in given.items():
+            if value is not None:
+                raise UserError(f"{option} is about a model, and none is named: --model PROVIDER:MODEL")
+        return None
+    money = Decimal(str(usd)) if usd is not None else None
+    return Spending(model=model, base_url=base_url or "", usd=money, calls=calls, tokens=tokens)
+
+
+def foresee_task(
+    name: str,
+    *,
+    data: str | None,
+    arms: str | None,
+    orders: int | None,
+    seed: int,
+    model: str | None,
+    options: Mapping[str, Any],
+    tell: Callable[[float, str], None],
+) -> dict[str, Any]:
+    """What a task with a model is expected to take. Options that the task does not take are an error.
+
+    Raises:
+        UserError: an option is not the task's, or no model is named.
+    """
+    from tenure.evaluation.harness.comparison import ORDERS, foresee
+
+    if model is None:
+        raise UserError("--dry-run says what a model would take, and none is named: --model PROVIDER:MODEL")
+    return foresee(
+        name,
+        model=model,
+        data=_file(name, data),
+        arms=_names(arms),
+        orders=orders or ORDERS,
+        seed=seed,
+        options=_options(name, options),
+        tell=tell,
+    )
+
+
+def show_expected(terminal: Terminal, found: Mapping[str, Any]) -> None:
+    """What a comparison is expected to take: a row for each arm, and how it was worked out."""
+    rows: list[Sequence[Cell]] = [_expected_row(arm, one) for arm, one in found["arms"].items()]
+    rows += [_expected_row("arms reset before each instance", found["twins"]), _expected_row("in all", found["total"])]
+    right = ("calls", "tokens in", "tokens out", "USD")
+    terminal.table([Column(title="arm", style="cyan"), *(Column(title=title, right=True) for title in right)], rows)
+    for arm, why in found["skipped"].items():
+        terminal.text(f"{arm} would be skipped: {why}")
+    assumed = found["assumed"]
+    into, out = assumed["usd_per_million_in"], assumed["usd_per_million_out"]
+    price = f"${into:g} a million tokens in, ${out:g} out" if into is not None else "its price is not known: multiply the tokens by yours"
+    replies = ", ".join(f"{purpose} {tokens:,}" for purpose, tokens in assumed["reply_tokens"].items())
+    size = f"{counted(found['orders'], 'order')} of {counted(assumed['instances'], 'instance')}"
+    terminal.text(f"\n{size} with {found['model']}: {price}.")
+    terminal.text(
+        f"Rehearsed without the model: {counted(assumed['rehearsed'], 'instance')} of one order, with replies of usual length in "
+        f"tokens ({replies}) and {assumed['right_share']:.0%} right answers; what lies beyond follows the line through them. Prompt "
+        "caches, which make it cheaper, and thinking, which makes it dearer, are not counted."
+    )
+    usd = found["total"]["usd"]
+    cap = f"--max-usd {max(1, round(1.5 * usd + 0.5))}" if usd is not None else f"--max-calls {round(1.5 * found['total']['calls'])}"
+    terminal.text(f"Nothing was asked and nothing spent. To run it: the same command with {cap} in place of --dry-run")
+
+
+def _expected_row(name: str, one: Mapping[str, Any]) -> Sequence[Cell]:
+    return (name, f"{one['calls']:,}", f"{one['input_tokens']:,}", f"{one['output_tokens']:,}", _figure(one["usd"], "{:,.2f}"))
+
+
+def _names(arms: str | None) -> list[str]:
+    return [one.strip() for one in (arms or "").split(",") if one.strip()]
+
+
+def _file(name: str, data: str | None) -> Path | None:
+    """The file of a task.
+
+    Raises:
+        UserError: it is not there, or is a folder.
+    """
+    from tenure.evaluation.tasks.listed import TASKS
+
+    path = existing([data])[0] if data is not None else None
+    if path is not None and path.is_dir():
+        raise UserError(f"'{data}' is a folder. Task '{name}' needs a file with {TASKS[name].data}: {TASKS[name].command}")
+    return path
+
+
+def _options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that were given.
+
+    Raises:
+        UserError: one is not the task's.
+    """
     from tenure.evaluation.tasks.listed import TASKS
 
     listed = TASKS[name]
@@ -40,21 +161,7 @@ def run_task(
     foreign = [option for option in given if option not in listed.options]
     if foreign:
         raise UserError(f"Task '{name}' does not take --{foreign[0]}. It takes: {', '.join(f'--{one}' for one in listed.options)}.")
-    path = existing([data])[0] if data is not None else None
-    if path is not None and path.is_dir():
-        raise UserError(f"'{data}' is a folder. Task '{name}' needs a file with {listed.data}: {listed.command}")
-    return compare(
-        name,
-        data=path,
-        arms=[one.strip() for one in (arms or "").split(",") if one.strip()],
-        orders=orders or ORDERS,
-        seed=seed,
-        model=model,
-        options=given,
-        out=Path(out) if out is not None else None,
-        workers=workers,
-        tell=tell,
-    )
+    return given
 
 
 def report(request: Request, folder: str) -> int:
@@ -117,6 +224,10 @@ def show_task(terminal: Terminal, result: Mapping[str, Any]) -> None:
     about = ", ".join(f"{name} {value}" for name, value in result["about"].items())
     terminal.text(f"\n{result['orders']} orders; {about}.")
     terminal.text(result["said"])
+    if result.get("spent"):
+        used = result["spent"]
+        cost = _figure(used["usd"], "${:,.2f}") if used["usd"] is not None else "a price that is not known"
+        terminal.text(f"{result['model']} took {used['calls']:,} calls and {used['tokens']:,} tokens in all, for {cost}.")
     terminal.text(f"Again: {result['command']}")
     if result.get("report"):
         terminal.text(f"Report: {result['report']}")
