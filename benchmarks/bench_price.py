@@ -13,6 +13,9 @@ from benchmarks.streams import data
 from tenure.evaluation.arms.listed import ARMS
 from tenure.evaluation.harness.comparison import foresee
 
+SEED = 0
+"""Of the order."""
+
 MODEL = "openai:gpt-4o-mini"
 INSTANCES = 100
 TRAIN = 20

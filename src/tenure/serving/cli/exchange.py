@@ -83,7 +83,8 @@ def import_(
         raw = text.encode("utf-8", "surrogatepass")
         return sharing.import_ledger(request, file, raw=raw, trust=trust, dry_run=dry_run, strict=strict)
     if trust:
-        raise UserError("--trust belongs to a ledger, and this file is none. See: tenure export --form ledger")
+        holds = "this file is none" if text.strip() else f"'{file}' is empty"
+        raise UserError(f"--trust belongs to a ledger, and {holds}. A ledger is written by: tenure export FILE --form ledger")
     name = "stdin" if file == "-" else Path(file).name
     try:
         found = read_foreign(text)
