@@ -220,7 +220,7 @@ def test_a_model_that_fails_stops_every_arm_even_one_that_could_go_on(arm: str, 
             return Reply(text=knowing(prompt))
 
     model: LanguageModel = Failing()
-    with pytest.raises(UserError, match=rf"{arm}, order 1, stopped: The key is wrong\. Replies so far are kept"):
+    with pytest.raises(ModelError, match=rf"{arm}, order 1, stopped: The key is wrong\. Replies so far are kept"):
         compare(
             "finer",
             data=questions,

@@ -7,6 +7,7 @@ for every provider and also for models too small to call tools. Providers' error
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import inspect
 import math
 import re
@@ -26,6 +27,7 @@ from tenure.providers.metering import LONGEST_WAIT_S
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import Model
+    from pydantic_ai.providers import Provider
     from pydantic_ai.settings import ModelSettings
     from pydantic_ai.usage import RequestUsage
 
@@ -73,11 +75,7 @@ def open_model(
         raise SettingError(f"A model's number of retries is {max_retries}; it must be 0 or more.")
     if base_url is not None and not re.match(r"https?://[^/\s]", base_url):
         raise SettingError(f"The base URL '{base_url}' is not an address. Write it like http://127.0.0.1:8080/v1")
-    provider, colon, model_name = name.strip().partition(":")
-    if not colon and base_url is not None:
-        provider, model_name = "openai", provider
-    if not provider or not model_name:
-        raise UserError(f"Model '{name}' names no provider. Write PROVIDER:MODEL, such as openai:gpt-4o, or give the base URL of a server.")
+    provider, model_name = split_name(name, base_url)
     try:
         import pydantic_ai.models
     except ModuleNotFoundError as exc:
@@ -98,19 +96,37 @@ def open_model(
     )
 
 
+def split_name(name: str, base_url: str | None = None) -> tuple[str, str]:
+    """Provider and model of a name.
+
+    Raises:
+        UserError: it lacks one of them.
+    """
+    provider, colon, model_name = name.strip().partition(":")
+    if not colon and base_url is not None:
+        provider, model_name = "openai", provider
+    if not provider or not model_name:
+        raise UserError(f"Model '{name}' names no provider. Write PROVIDER:MODEL, such as openai:gpt-4o, or give the base URL of a server.")
+    return provider, model_name
+
+
+def check_provider(name: str, base_url: str | None = None) -> None:
+    """Whether a model's provider is a known one, as far as that can be told without opening the model.
+
+    Raises:
+        UserError: it is not, or the name is malformed.
+    """
+    provider, model_name = split_name(name, base_url)
+    if base_url is None and importlib.util.find_spec("pydantic_ai") is not None:
+        _provider_class(provider, model_name)
+
+
 def _build(provider: str, model_name: str, base_url: str | None, api_key: str | None) -> Model:
     from pydantic_ai.models import infer_model
-    from pydantic_ai.providers import infer_provider_class
 
     if base_url is not None and provider in _COMPATIBLE:
         return _openai_compatible(model_name, base_url, api_key)
-    try:
-        provider_class = infer_provider_class(provider)
-    except ValueError as exc:
-        raise UserError(
-            f"There is no provider '{provider}' for model '{provider}:{model_name}'. There are openai, anthropic, google, mistral, groq, "
-            f"bedrock, ollama, openrouter and more; any OpenAI-compatible server is openai:{model_name} with its base URL."
-        ) from exc
+    provider_class = _provider_class(provider, model_name)
     given = {key: value for key, value in (("base_url", base_url), ("api_key", api_key)) if value is not None}
     if not given:
         return infer_model(f"{provider}:{model_name}")
@@ -121,6 +137,18 @@ def _build(provider: str, model_name: str, base_url: str | None, api_key: str | 
                 f"Provider '{provider}' takes no {what}. For an OpenAI-compatible server use openai:{model_name} with its base URL."
             )
     return infer_model(f"{provider}:{model_name}", provider_factory=lambda _: provider_class(**given))
+
+
+def _provider_class(provider: str, model_name: str) -> type[Provider[Any]]:
+    from pydantic_ai.providers import infer_provider_class
+
+    try:
+        return infer_provider_class(provider)
+    except ValueError as exc:
+        raise UserError(
+            f"There is no provider '{provider}' for model '{provider}:{model_name}'. There are openai, anthropic, google, mistral, groq, "
+            f"bedrock, ollama, openrouter and more; any OpenAI-compatible server is openai:{model_name} with its base URL."
+        ) from exc
 
 
 def _openai_compatible(model_name: str, base_url: str, api_key: str | None) -> Model:

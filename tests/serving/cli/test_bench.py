@@ -130,8 +130,10 @@ def test_mistakes_with_tasks_say_what_to_do(cli: Cli, folder: Path, monkeypatch:
     assert "--max-usd is -1" in cli(*run, "--model", "openai:x", "--max-usd", "-1").err
     assert "--dry-run says what a model would take, and none is named" in cli(*run, "--dry-run").err
     assert "needs a model: --model PROVIDER:MODEL" in cli("bench", "run", "tau-recurrence", "--data", questions).err
-    assert "does not take --model: it compares no arms" in cli("bench", "run", "drift", "--model", "openai:x").err
+    assert "does not take --model: its arms are fixed" in cli("bench", "run", "drift", "--model", "openai:x").err
     assert "does not take --arms" in cli("bench", "run", "drift", "--arms", "none").err
+    nothing = cli(*run, "--arms", "gepa")
+    assert (nothing.code, "No arm is left to run. gepa: " in nothing.err) == (2, True)
     assert "holds no finished comparison" in cli("bench", "report", ".").err
     assert "0 questions" in cli("bench", "run", "finer", "--data", __file__).err
 
@@ -148,6 +150,8 @@ def test_what_a_model_would_take_is_told_before_anything_is_asked(cli: Cli, fold
     said = " ".join(cli(*run, "--arms", "none").out.split())
     assert "2 orders of 3 instances with openai:gpt-4o-mini: $0.15 a million tokens in, $0.6 out." in said
     assert "Nothing was asked and nothing spent." in said
+    unknown = (*run[:6], "opnai:gpt-4o", *run[7:])
+    assert "There is no provider 'opnai'" in cli(*unknown).err
     assert "--max-usd 1 in place of --dry-run" in said
     unpriced = (*run[:6], "openai:own", *run[7:])
     assert "multiply the tokens by yours" in " ".join(cli(*unpriced, "--arms", "none").out.split())
@@ -169,4 +173,6 @@ def test_a_task_asks_a_server_under_a_cap_and_keeps_what_was_paid_for(cli: Cli, 
     assert found["report"] == str(Path("bench-finer") / "report.html")
     shown = " ".join(cli("bench", "report", "bench-finer").out.split())
     assert "openai:tiny took 12 calls and 180 tokens in all, for a price that is not known." in shown
+    assert "Over so few orders an interval says little" in shown
+    assert "gain: score less that of the same arm reset" in shown
     assert "transparent" not in shown

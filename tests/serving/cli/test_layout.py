@@ -69,3 +69,33 @@ def test_on_a_narrow_terminal_texts_stand_below() -> None:
 
 def test_a_word_wider_than_the_room_is_broken_and_a_wide_character_is_never_halved() -> None:
     assert [plain(line).rstrip() for line in wrapped([("多币种发票 abc", "")], 5)] == ["多币", "种发", "票", "abc"]
+
+
+def figures_of(columns: int, rows: int, width: int) -> list[str]:
+    titles = [Column(title="arm"), *(Column(title=f"title{n}", right=True) for n in range(1, columns))]
+    cells = [[[(f"arm-{row}" if not n else f"{row}.{n}", "")] for n in range(columns)] for row in range(rows)]
+    return [plain(line).rstrip() for line in lay_out(titles, cells, width=width, headed=True)]
+
+
+@given(st.integers(2, 30), st.integers(1, 12), st.integers(16, 120))
+def test_a_table_of_figures_keeps_its_titles_and_the_names_of_its_rows_however_narrow(columns: int, rows: int, width: int) -> None:
+    lines = figures_of(columns, rows, width)
+    assert all(len(line) <= width for line in lines)
+    shown = " ".join(lines).split()
+    assert {f"title{n}" for n in range(1, columns)} <= set(shown)
+    assert {f"arm-{row}" for row in range(rows)} <= set(shown)
+    assert sorted(one for one in shown if "." in one) == sorted(f"{row}.{n}" for row in range(rows) for n in range(1, columns))
+
+
+def test_many_columns_of_few_rows_are_turned_around_and_others_go_on_below() -> None:
+    assert figures_of(5, 2, 24) == [
+        "arm     arm-0  arm-1",
+        "title1    0.1    1.1",
+        "title2    0.2    1.2",
+        "title3    0.3    1.3",
+        "title4    0.4    1.4",
+    ]
+    assert figures_of(4, 3, 24) == [
+        *["arm    title1  title2", "arm-0     0.1     0.2", "arm-1     1.1     1.2", "arm-2     2.1     2.2", ""],
+        *["arm    title3", "arm-0     0.3", "arm-1     1.3", "arm-2     2.3"],
+    ]

@@ -162,7 +162,10 @@ def _opened(
     if not task.training(0):
         hint = "hold some out with --train N" if "train" in listed.options else "this task has none"
         skipped = skipped | {arm: f"it learns from training instances; {hint}" for arm in wanted if ARMS[arm].epochs}
-    return task, given, [arm for arm in wanted if arm not in skipped], skipped
+    left = [arm for arm in wanted if arm not in skipped]
+    if not left:
+        raise UserError(f"No arm is left to run. {' '.join(f'{arm}: {why}' for arm, why in skipped.items())}")
+    return task, given, left, skipped
 
 
 def _arms(listed: ListedTask, arms: Sequence[str], *, keyless: bool) -> tuple[list[str], dict[str, str]]:

@@ -162,7 +162,8 @@ def run_job(job: Job, *, model: LanguageModel | None = None, tell: Tell | None =
         tell: told how far it is.
 
     Raises:
-        UserError: a cap on spending is reached, or the model fails for good. What was answered stands in the record of calls.
+        UserError: a cap on spending is reached. What was answered stands in the record of calls, here and below.
+        ModelError: the model fails for good.
     """
     if job.spending is None:
         _run(job, None, None, tell)
@@ -177,7 +178,7 @@ def run_job(job: Job, *, model: LanguageModel | None = None, tell: Tell | None =
             "spent. Replies so far are kept: the same command with a higher cap goes on from there."
         ) from exc
     except ModelError as exc:
-        raise UserError(
+        raise ModelError(
             f"{job.arm}, order {job.order + 1}, stopped: {exc} Replies so far are kept: the same command goes on from there."
         ) from exc
 

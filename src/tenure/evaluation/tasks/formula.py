@@ -170,5 +170,5 @@ def read_questions(data: Path) -> list[tuple[str, str, str]]:
         if condition_of(prompt) and answer_of(target) is not None:
             found.append((str(number), prompt, target))
     if len(found) < FEWEST:
-        raise UnreadableInput(f"{data} holds {len(found)} questions that name a formula. {WANTED}")
+        raise UnreadableInput(f"{data} holds {len(found)} questions that name a formula; {FEWEST} is the least. {WANTED}")
     return found

@@ -296,7 +296,7 @@ def _show(request: Request, asked: Practising, adapted: Adapted, patience: int) 
         )
     if not validated:
         terminal.say("Without --validation there is nothing to choose by: the playbook is what the last epoch left.")
-    if adapted.usage.calls:
+    if adapted.usage.calls and asked.task is None:  # of a task, plain code is asked in place of a model
         terminal.say(f"Reflection took {counted(adapted.usage.calls, 'model call')}, {money(adapted.usage.cost_usd)}.")
     for problem in adapted.problems:
         terminal.warn(problem)

@@ -178,7 +178,15 @@ def run(
         if dry_run:
             with request.terminal.progress("Rehearsing", 100) as bar:
                 expected = foresee_task(
-                    name, data=data, arms=arms, orders=orders, seed=seed, model=model, options=options, tell=_telling(bar)
+                    name,
+                    data=data,
+                    arms=arms,
+                    orders=orders,
+                    seed=seed,
+                    model=model,
+                    base_url=base_url,
+                    options=options,
+                    tell=_telling(bar),
                 )
             if request.as_json:
                 request.terminal.document(expected)
@@ -218,7 +226,7 @@ def run(
     bench = _bench(name)
     for option, value in of_tasks.items():
         if value is not None:
-            raise UserError(f"Bench '{name}' does not take --{option}: it compares no arms. Tasks that do: {', '.join(TASKS)}")
+            raise UserError(f"Bench '{name}' does not take --{option}: its arms are fixed. Tasks that take it: {', '.join(TASKS)}")
     path = existing([data])[0] if data is not None else None
     if path is not None and os.path.isdir(path) and not bench.takes_folder:
         raise UserError(f"'{data}' is a folder. Bench '{name}' needs a file{' with ' * bool(bench.data)}{bench.data}: {bench.command}")

@@ -16,6 +16,14 @@ from tenure.serving.cli.request import OK, Request, existing
 if TYPE_CHECKING:
     from tenure.evaluation.harness.spending import Spending
 
+FEW_ORDERS = 5
+"""Orders from which on an interval over them says something."""
+
+LEGEND = (
+    "gain: score less that of the same arm reset before each instance, as a share of what was left to gain. tokens: that memory put "
+    "before the agent, by instance. cached: what of them a prefix cache would have, or had. seconds: of processor time, by order."
+)
+
 
 def run_task(
     request: Request,
@@ -78,18 +86,21 @@ def foresee_task(
     orders: int | None,
     seed: int,
     model: str | None,
+    base_url: str | None,
     options: Mapping[str, Any],
     tell: Callable[[float, str], None],
 ) -> dict[str, Any]:
     """What a task with a model is expected to take. Options that the task does not take are an error.
 
     Raises:
-        UserError: an option is not the task's, or no model is named.
+        UserError: an option is not the task's, no model is named, or there is no such provider.
     """
     from tenure.evaluation.harness.comparison import ORDERS, foresee
+    from tenure.providers.models import check_provider
 
     if model is None:
         raise UserError("--dry-run says what a model would take, and none is named: --model PROVIDER:MODEL")
+    check_provider(model, base_url)
     return foresee(
         name,
         model=model,
@@ -127,7 +138,7 @@ def show_expected(terminal: Terminal, found: Mapping[str, Any]) -> None:
 
 
 def _expected_row(name: str, one: Mapping[str, Any]) -> Sequence[Cell]:
-    return (name, f"{one['calls']:,}", f"{one['input_tokens']:,}", f"{one['output_tokens']:,}", _figure(one["usd"], "{:,.2f}"))
+    return (name, f"{one['calls']:,}", f"{one['input_tokens']:,}", f"{one['output_tokens']:,}", _dollars(one["usd"]))
 
 
 def _names(arms: str | None) -> list[str]:
@@ -198,7 +209,7 @@ def show_task(terminal: Terminal, result: Mapping[str, Any]) -> None:
             _figure(one["tokens"], "{:,.0f}"),
             _figure(one["cached_share"], "{:.0%}"),
             _figure(one["calls"], "{:,.0f}"),
-            _figure(one["usd"], "{:.2f}"),
+            _dollars(one["usd"]),
             _figure(one["seconds"], "{:,.1f}"),
         )
         for arm, one in arms.items()
@@ -222,7 +233,12 @@ def show_task(terminal: Terminal, result: Mapping[str, Any]) -> None:
     for arm, why in result["skipped"].items():
         terminal.text(f"{arm} was skipped: {why}")
     about = ", ".join(f"{name} {value}" for name, value in result["about"].items())
-    terminal.text(f"\n{result['orders']} orders; {about}.")
+    terminal.text(f"\n{counted(result['orders'], 'order')}; {about}.")
+    if result["orders"] < FEW_ORDERS:
+        terminal.text(
+            f"Over so few orders an interval says little, and can go beyond 0 and 1. Take {FEW_ORDERS} or more: --orders {FEW_ORDERS}"
+        )
+    terminal.text(LEGEND)
     terminal.text(result["said"])
     if result.get("spent"):
         used = result["spent"]
@@ -235,6 +251,10 @@ def show_task(terminal: Terminal, result: Mapping[str, Any]) -> None:
 
 def _figure(value: float | None, form: str = "{:.3f}") -> str:
     return "-" if value is None else form.format(value)
+
+
+def _dollars(value: float | None) -> str:
+    return "under 0.01" if value is not None and 0 < value < 0.005 else _figure(value, "{:.2f}")
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -62,6 +62,9 @@ def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[Sequence[Piece]]]
         natural = [max(size, cells_of(column.title)) for size, column in zip(natural, shown, strict=True)]
     room = width - GAP * (len(shown) - 1) - sum(size for size, column in zip(natural, shown, strict=True) if not column.wraps)
     texts = [size for size, column in zip(natural, shown, strict=True) if column.wraps]
+    if room < 0 and headed and not texts and natural[0] + GAP + max(natural[1:], default=width) <= width:
+        yield from _figures(shown, cells, natural, width)
+        return
     if room < min(sum(texts), LEAST_TEXT * len(texts)):
         yield from _stacked(shown, cells, width)
         return
@@ -173,6 +176,35 @@ def _side_by_side(cells: Sequence[list[Line]], columns: Sequence[Column], widths
             gap = " " * GAP if place < len(cells) - 1 else ""
             line += [(filling, ""), *part, (gap, "")] if column.right else [*part, (filling + gap, "")]
         yield line
+
+
+def _figures(columns: Sequence[Column], rows: Sequence[Sequence[Sequence[Piece]]], widths: Sequence[int], width: int) -> Iterator[Line]:
+    """Short values in more columns than there is room for: turned around if that fits, else in parts below each other.
+
+    Each part has the first column again, which says what a row is of, and its titles.
+    """
+    titles = [[(column.title, "bold")] for column in columns]
+    sides = [max([_widest(row[0]), *(_widest(cell) for cell in row[1:])]) for row in rows]
+    if rows and max(map(_widest, titles)) + sum(sides) + GAP * len(sides) <= width:
+        turned = [Column(title=""), *(Column(title="", right=columns[-1].right) for _ in rows)]
+        sizes = [max(map(_widest, titles)), *sides]
+        for place, title in enumerate(titles):
+            cells = [title, *(row[place] for row in rows)]
+            yield from _side_by_side([wrapped(cell, size) for cell, size in zip(cells, sizes, strict=True)], turned, sizes)
+        return
+    start = 1
+    while start < len(columns):
+        end, room = start + 1, width - widths[0] - GAP - widths[start]
+        while end < len(columns) and room >= GAP + widths[end]:
+            room -= GAP + widths[end]
+            end += 1
+        if start > 1:
+            yield []
+        places = (0, *range(start, end))
+        part, sizes = [columns[place] for place in places], [widths[place] for place in places]
+        for row in (titles, *rows):
+            yield from _side_by_side([wrapped(row[place], widths[place]) for place in places], part, sizes)
+        start = end
 
 
 def _stacked(columns: Sequence[Column], rows: Sequence[Sequence[Sequence[Piece]]], width: int) -> Iterator[Line]:
