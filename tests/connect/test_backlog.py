@@ -126,8 +126,8 @@ def test_hold_outs_go_by_the_session_and_are_kept_with_its_run(machine: Machine)
     machine.hook("claude-code", "session-end", machine.event("first"))
     machine.learned()
     machine.tenure("config", "set", "holdout.enabled", "on")
-    told = {n: machine.hook("claude-code", "session-start", machine.event(f"h{n}", source="startup")) for n in range(12)}
-    again = {n: machine.hook("claude-code", "session-start", machine.event(f"h{n}", source="clear")) for n in range(12)}
+    told = {n: machine.hook("claude-code", "session-start", machine.event(f"h{n}", source="startup")) for n in range(6)}
+    again = {n: machine.hook("claude-code", "session-start", machine.event(f"h{n}", source="clear")) for n in range(6)}
     assert {n: said is None for n, said in told.items()} == {n: said is None for n, said in again.items()}
     notes = [line for path in machine.spool.glob("*.jsonl") for line in path.read_text().splitlines()]
     drawn = [json.loads(line) for line in notes if json.loads(line).get("draws")]

@@ -32,7 +32,7 @@ def context_of(said: object) -> str:
 @pytest.fixture
 def taught(machine: Machine) -> Machine:
     """A project that has learned one lesson."""
-    machine.tenure("learn", str(machine.session("taught")))
+    machine.tenure_here("learn", str(machine.session("taught")))
     return machine
 
 

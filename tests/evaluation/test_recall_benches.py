@@ -202,9 +202,9 @@ def test_memaware_without_vectors_stays_above_its_targets_on_a_part_of_the_quest
     if not questions.is_file():
         pytest.skip("needs the MemAware files")
     every = json.loads(questions.read_text(encoding="utf-8"))
-    found = run_recall_memaware(shared_data / "memaware", write(tmp_path / "some.json", every[::4]))
-    # Of 108 questions a share is known to about 0.05 only: this guards against breakage, the bench measures.
-    assert found["hit_3k"] >= 0.55
-    assert found["hit_10k"] >= 0.70
-    assert found["string_3k"] >= 0.25
+    found = run_recall_memaware(shared_data / "memaware", write(tmp_path / "some.json", every[::12]))
+    # Of 36 questions a share is known to about 0.08 only: this guards against breakage, the bench measures.
+    assert found["hit_3k"] >= 0.45
+    assert found["hit_10k"] >= 0.60
+    assert found["string_3k"] >= 0.15
     assert found["hit_3k"] > 3 * found["random_3k"]

@@ -240,6 +240,8 @@ def test_a_score_stays_when_the_database_gets_a_second_scope(tmp_path: Path) -> 
 class _Common:
     """An index in which one word is held by very many, and another by few."""
 
+    exact = False
+
     def __init__(self) -> None:
         self.asked_for: list[str] = []
 
