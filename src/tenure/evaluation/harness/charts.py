@@ -9,6 +9,8 @@ from math import floor, log10
 WIDTH, HEIGHT = 520, 280
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 30
 BAR, LABEL = 26, 190
+LETTER = 6.6
+"""Width of a letter of the charts' text, about."""
 
 COLOURS = ("#0969da", "#cf222e", "#8250df", "#bf8700", "#0a7ea4", "#d4549c", "#6e7781", "#a05a2c", "#2f6f4f", "#5a5fcf")
 """Told apart also by those who see red and green alike, together with the order in the legend."""
@@ -66,16 +68,17 @@ def bar_chart(bars: Sequence[tuple[str, str, float, float | None, float | None]]
         low = -_round_up(-low)
     high = _round_up(high)
     height = len(bars) * BAR + BOTTOM
+    label = max(LABEL, *(round(LETTER * len(name)) + 12 for name, *_ in bars)) if bars else LABEL
 
     def x(value: float) -> float:
-        return LABEL + (WIDTH - LABEL - 60) * (value - low) / (high - low)
+        return label + (WIDTH - label - 60) * (value - low) / (high - low)
 
     parts = [f'<svg viewBox="0 0 {WIDTH} {height}" font-size="11" role="img">']
     parts.append(f'<line class="axis" x1="{x(0):.1f}" x2="{x(0):.1f}" y1="0" y2="{height - BOTTOM + 4}"/>')
     for place, (name, colour, value, bottom, top) in enumerate(bars):
         middle = place * BAR + BAR / 2
         start, end = sorted((x(0), x(value)))
-        parts.append(f'<text x="{LABEL - 8}" y="{middle + 4}" text-anchor="end">{escape(name)}</text>')
+        parts.append(f'<text x="{label - 8}" y="{middle + 4}" text-anchor="end">{escape(name)}</text>')
         parts.append(f'<rect x="{start:.1f}" y="{middle - 8}" width="{max(0.5, end - start):.1f}" height="16" fill="{colour}" rx="2"/>')
         if bottom is not None and top is not None:
             parts.append(

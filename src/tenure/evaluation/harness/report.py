@@ -48,16 +48,17 @@ def write_report(result: Mapping[str, Any], folder: Path) -> Path:
 def page(result: Mapping[str, Any]) -> str:
     """The page of a comparison, as HTML."""
     arms: Mapping[str, Mapping[str, Any]] = result["arms"]
-    about = ", ".join(f"{name} {value}" for name, value in result["about"].items())
+    about = ", ".join(f"{name} {value}" for name, value in ({"seed": result["seed"]} | dict(result["about"])).items())
+    orders = "1 order" if result["orders"] == 1 else f"{result['orders']} orders"
     parts = [
         f"<title>tenure bench: {escape(result['task'])}</title>",
-        f"<h1>{escape(result['task'])}</h1>",
-        f'<p class="soft">{result["orders"]} orders, seed {result["seed"]}; {escape(about)}. Tenure {escape(result["tenure"])}.</p>',
+        f"<h1>{escape(result['task'])}: {len(arms)} memories compared</h1>",
+        f'<p class="soft">{orders}; {escape(about)}. Tenure {escape(result["tenure"])}.</p>',
         f'<p class="said">{escape(result["said"])} Agent: {escape(result["agent"])}. '
         f"Lessons are written by: {escape(result['writer'])}.</p>",
         "<h2>Arms</h2>",
         _arms_table(result),
-        "<h2>Along the stream</h2>",
+        "<h2>Along the stream, and over all</h2>",
         f"<p>{_legend(result)}</p>",
         '<div class="plots">',
         _curve(result, "score", "Learning curve: mean score by part of the stream"),
