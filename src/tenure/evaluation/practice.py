@@ -6,7 +6,6 @@ read from the playbook itself, so that a later process goes on with what an earl
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,16 +16,13 @@ from tenure.evaluation.harness.ports import Task as Bench
 from tenure.evaluation.harness.sample import Scored
 from tenure.evaluation.tasks.listed import TASKS, open_task
 from tenure.evaluation.tasks.voting import VotingAgent
-from tenure.evaluation.writer import TransparentWriter, said_by
+from tenure.evaluation.writer import LESSON_BESIDE_CASES, TransparentWriter, said_by, told_to_engine
 from tenure.learning.practice import Attempt, Instance
 from tenure.learning.recall import Context
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.run import Outcome, Run, Task
 from tenure.ports import Prompt, Store
 from tenure.providers.scripted import RuleModel
-
-LESSON_BESIDE_CASES = 0.2
-"""What a lesson counts for beside what all similar cases say: it tips what is nearly even, and no more."""
 
 PRACTISABLE = tuple(name for name, listed in TASKS.items() if listed.keyless)
 """Tasks that an agent of plain code can practise."""
@@ -49,7 +45,8 @@ class TaskPractice:
         if name not in PRACTISABLE:
             raise UserError(f"There is no task '{name}' to practise. There are: {', '.join(PRACTISABLE)}. Another: --agent MODULE:FUNCTION")
         self._asked: dict[str, tuple[Bench, Asked]] = {}
-        self._writer, self._note = TransparentWriter(), _NO_NOTE
+        self._writer = TransparentWriter()
+        self._note: Note | None = None
         self.model = RuleModel(self._reply, name="transparent:writer")
         self._store: Store | None = None
         self._scope = ""
@@ -76,7 +73,7 @@ class TaskPractice:
         task, asked = self._asked[instance.id]
         response = Response(answer=str(attempt.answer) or None)
         score, observed = task.score(asked, response), task.observe(asked, response, 0)
-        self._note = self._writer.lesson(asked.query, response, observed) or _NO_NOTE
+        self._note = self._writer.lesson(asked.query, response, observed)
         return Outcome(
             score=score.value if isinstance(score, Scored) else 0.0 if response.answer is None else None,
             feedback=observed.text,
@@ -120,16 +117,7 @@ class TaskPractice:
 
     def _reply(self, prompt: Prompt) -> str:
         """The answer to a prompt of the engine, in the form that its role reads: what the writer made of the run at hand."""
-        note = self._note
-        said = {"text": note.text, "applies_when": note.when, "kind": "domain_rule"}
-        if prompt.purpose == "reflect":
-            return json.dumps({"insights": [{**said, "steps": [0]}] if note.text else [], "tags": []})
-        if prompt.purpose == "curate":
-            return json.dumps({"operations": [{"op": "ADD", **said, "from": [0]}] if note.text else []})
-        return json.dumps({"verdict": "confirmed"})
-
-
-_NO_NOTE = Note(text="", says="", when="", sources=(), at=0)
+        return told_to_engine(prompt.purpose, self._note, steps=(0,))
 
 
 def _key(query: Query) -> str:

@@ -7,11 +7,15 @@ differs; reports name it and mark the arms as transparent.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from tenure.evaluation.harness.ports import Note, Observation, Query, Response
+
+LESSON_BESIDE_CASES = 0.2
+"""What a lesson counts for beside what all similar cases say: it tips what is nearly even, and no more."""
 
 MOST_WORDS = 40
 """Words by which one note is found at most."""
@@ -76,3 +80,19 @@ class TransparentWriter:
         kept = [word for word, _ in counted.most_common(most)]
         sources = tuple(dict.fromkeys(source for note in notes for source in note.sources))
         return self.note(notes[-1].says, " ".join(kept), sources, max(note.at for note in notes))
+
+
+def told_to_engine(purpose: str, note: Note | None, *, steps: Sequence[int]) -> str:
+    """What stands for a model's reply to a prompt of the engine: the note that the writer made of the run at hand, if any.
+
+    Args:
+        purpose: of the prompt: `reflect`, `curate`, or a revision, which confirms, because the writer changes no lesson.
+        note: of the run.
+        steps: of the run that the note rests on.
+    """
+    said = {} if note is None else {"text": note.text, "applies_when": note.when, "kind": "domain_rule"}
+    if purpose == "reflect":
+        return json.dumps({"insights": [{**said, "steps": list(steps)}] if said else [], "tags": []})
+    if purpose == "curate":
+        return json.dumps({"operations": [{"op": "ADD", **said, "from": [0]}] if said else []})
+    return json.dumps({"verdict": "confirmed"})

@@ -6,11 +6,11 @@ the engine's own prompts. Evidence, credit, grades on kept cases, revision, refi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from tenure.evaluation.harness.ports import Item, Kit, Note, Observation, Query, Response
+from tenure.evaluation.writer import LESSON_BESIDE_CASES, told_to_engine
 from tenure.learning.recall import Context
 from tenure.playbook.notation import dumps
 from tenure.playbook.run import Outcome, Run, Step, Task
@@ -22,6 +22,10 @@ from tenure.wiring import Tenure
 
 SCOPE = "local/bench"
 
+BOUNDS: Mapping[str, str] = {"context.tokens": "1000", "context.core_tokens": "0", "context.counter": "estimate", "learn.rounds": "1"}
+"""Where a hundred answers are possible, lessons that are useful in general say nothing of the one asked for: all room goes to recall."""
+
+
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "": {},
     "revision": {"revise.k": "0"},
@@ -31,13 +35,6 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     "refine": {"refine.every": "0", "bounds.lessons_per_section": "1000000", "bounds.tokens": "1000000000"},
 }
 """Settings of the scope for each ablation; what no setting does, the arm does."""
-
-
-LESSON_BESIDE_CASES = 0.2
-"""What a lesson counts for beside what all similar cases say: it tips what is nearly even, and no more."""
-
-BOUNDS: Mapping[str, str] = {"context.tokens": "1000", "context.core_tokens": "0", "context.counter": "estimate", "learn.rounds": "1"}
-"""Where a hundred answers are possible, lessons that are useful in general say nothing of the one asked for: all room goes to recall."""
 
 
 class TenureArm:
@@ -142,17 +139,4 @@ class _Writing:
 
     def reply(self, prompt: Prompt) -> Reply:
         """The answer to one prompt. It costs no tokens: what answers reads the run, not the prompt."""
-        return Reply(text=self._said(prompt), usage=Usage(calls=1))
-
-    def _said(self, prompt: Prompt) -> str:
-        note = self.note
-        if prompt.purpose == "reflect":
-            insights = [] if note is None else [{"text": note.text, "applies_when": note.when, "kind": "domain_rule", "steps": [0, 1]}]
-            return json.dumps({"insights": insights, "tags": []})
-        if prompt.purpose == "curate":
-            added = (
-                [] if note is None else [{"op": "ADD", "text": note.text, "applies_when": note.when, "kind": "domain_rule", "from": [0]}]
-            )
-            return json.dumps({"operations": added})
-        # What would stand there instead is for the engine's plain Reviser to find: the writer changes no lesson.
-        return json.dumps({"verdict": "confirmed"})
+        return Reply(text=told_to_engine(prompt.purpose, self.note, steps=(0, 1)), usage=Usage(calls=1))
