@@ -339,6 +339,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         """How many steps of a run were learned from; none if it was never learned, 0 if it had none to learn from."""
         ...
 
+    def verdict_waits(self, run_id: str) -> bool:
+        """Whether a run's outcome became known after it was learned from, and was only kept so far."""
+        ...
+
     def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:
         """Other kept runs of the same task, then successful ones of the same kind, newest first."""
         ...
@@ -380,7 +384,7 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         ...
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
-        """Ids of finished runs that were kept but not learned from, oldest first."""
+        """Ids of finished runs that were kept but not learned from, or not with the outcome that came later, oldest first."""
         ...
 
     def failed_replies(self) -> Sequence[FailedReply]:

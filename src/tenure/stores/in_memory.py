@@ -44,7 +44,7 @@ from tenure.stores.contents import Contents, Kept, Vector, VectorKey
 from tenure.stores.draws_in_memory import DrawsInMemory
 from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.grades_in_memory import GradesInMemory, GradingInMemory
-from tenure.stores.growth import grown, tools_called
+from tenure.stores.growth import grown, told_before, tools_called
 from tenure.stores.index_in_memory import Indexes, ScopeIndex
 from tenure.stores.memory_in_memory import MemoryContents, MemoryInMemory, MemoryKeptInMemory
 from tenure.stores.memory_words import MemoryIndex
@@ -317,6 +317,11 @@ class InMemoryReading(
         mine = (key.model for key, vector in self._now.valid_vectors() if not dimension or len(vector.packed) in sizes)
         return dict(sorted(Counter(mine).items()))
 
+    def verdict_waits(self, run_id: str) -> bool:
+        """Whether its verdict came after it was learned from, and was only kept so far."""
+        kept = self._now.runs.get(run_id)
+        return kept is not None and not kept.verdict_learned
+
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
         """Ids of finished runs that were kept but not learned from, oldest first."""
         return [kept.run.id for kept in self._now.by_arrival(newest_first=False) if kept.waiting][: max(limit, 0)]
@@ -408,7 +413,9 @@ class InMemoryWriting(
         with self._index() as index:
             place = before.place if before is not None else index.last_place() + 1
         read = len(run.steps) if learned else before.learned if before is not None else None
-        was, kept = self._now, Kept(run=run, place=place, learned=read, revoked=before is not None and before.revoked)
+        told = learned or before is None or before.learned is None or told_before(before.verdict_learned, before.run, run)
+        revoked = before is not None and before.revoked
+        was, kept = self._now, Kept(run=run, place=place, learned=read, verdict_learned=told, revoked=revoked)
         self._now = replace(was, runs=was.runs.insert(run.id, kept))
         with self._indexes.held(self._scope) as index:
             index.step(was, self._now, runs=[run.id])

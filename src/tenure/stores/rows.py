@@ -154,6 +154,7 @@ runs = Table(
     Column("finished", Boolean, nullable=False),
     Column("steps", Integer, nullable=False),
     Column("learned", Integer),  # steps learned from; none if the run is only kept
+    Column("verdict_learned", Boolean, nullable=False, server_default=true()),  # false while one that came later is only kept
     Column("tools", Text, nullable=False),  # names of the tools it called, JSON
     Column("body", Text, nullable=False),
     Column("origin", Text, nullable=False, server_default=""),  # name of who reported it
@@ -450,4 +451,16 @@ kept_replies = _of_tenant(
     Column("at", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "key"),
     Index(None, "tenant", "at"),
+)
+
+workers = Table(
+    "workers",
+    metadata,
+    Column("executor", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("process", Integer, nullable=False),
+    Column("release", Text, nullable=False),
+    Column("started", Text, nullable=False),
+    Column("seen", Text, nullable=False),  # by the database's clock
+    PrimaryKeyConstraint("executor"),
 )

@@ -451,10 +451,15 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
             for run_id, tools in (named[one.row],)
         ]
 
+    def verdict_waits(self, run_id: str) -> bool:
+        """Whether its verdict came after it was learned from, and was only kept so far."""
+        told = self._one(rows.runs.c.verdict_learned, id=run_id)
+        return told is not None and not told
+
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
         """Ids of finished runs that were kept but not learned from, oldest first."""
         t = rows.runs
-        waiting = or_(t.c.learned.is_(None), t.c.learned < t.c.steps)
+        waiting = or_(t.c.learned.is_(None), t.c.learned < t.c.steps, t.c.verdict_learned.is_(False))
         return list(
             self._connection.execute(
                 select(t.c.id).where(self._mine(t, finished=True, revoked=False), waiting).order_by(t.c.arrived).limit(limit)

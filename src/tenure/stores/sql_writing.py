@@ -25,7 +25,7 @@ from tenure.playbook.wellformed import operation_problem
 from tenure.ports import Admitted, Embedded, FailedReply
 from tenure.stores import codec, rows, sql_draws, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
-from tenure.stores.growth import finished, grown, tools_called
+from tenure.stores.growth import finished, grown, told_before, tools_called
 from tenure.stores.prepared import change, fetch, fetch_among, put
 from tenure.stores.sql_grades import SqlGrading, keep_label
 from tenure.stores.sql_memory import SqlMemoryKeeping
@@ -271,7 +271,8 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
     def keep_run(self, run: Run, *, learned: bool) -> None:
         """Keep a run, or more steps and the outcome of one that is kept."""
         t = rows.runs
-        kept = self._rows(t.c.n, t.c.steps, t.c.learned, t.c.tools, t.c.body, t.c.arrived, t.c.revoked, id=run.id).one_or_none()
+        columns = (t.c.n, t.c.steps, t.c.learned, t.c.verdict_learned, t.c.tools, t.c.body, t.c.arrived, t.c.revoked)
+        kept = self._rows(*columns, id=run.id).one_or_none()
         asked = ""
         if kept is not None:
             earlier = codec.run_from_json(kept.body, scope=self._scope)
@@ -288,6 +289,7 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
             "finished": finished(run),
             "steps": total,
             "learned": total if learned else (kept.learned if kept is not None else None),
+            "verdict_learned": learned or kept is None or kept.learned is None or told_before(kept.verdict_learned, earlier, run),
             "tools": codec.compact(sorted(tools_called(run) | set(json.loads(kept.tools) if kept is not None else ()))),
             "body": codec.run_to_json(run),
             "origin": run.origin.name,
