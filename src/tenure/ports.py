@@ -47,6 +47,8 @@ from tenure.vectors import Unembedded as Unembedded
 from tenure.vectors import VectorKind as VectorKind
 from tenure.waiting import Deciding, Waiting
 from tenure.waiting import HeldChange as HeldChange
+from tenure.workforce import WorkerSeen as WorkerSeen
+from tenure.workforce import Workforce as Workforce
 
 
 class Clock(Protocol):
@@ -508,6 +510,11 @@ class Store(Protocol):
             ScopeError: the tenant is empty, malformed, or a scope below one.
             StoreBusy: another writer held the database for longer than the wait allows.
         """
+        ...
+
+    @property
+    def workforce(self) -> Workforce:
+        """Which workers are alive, for all tenants: it holds nothing of theirs."""
         ...
 
     def scopes(self) -> Sequence[str]:

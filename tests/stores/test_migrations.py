@@ -32,7 +32,7 @@ ALTER TABLE scopes DROP COLUMN cases;
 ALTER TABLE installation DROP COLUMN unscrubbed;
 """
 
-SINCE_MEMORY = ("memory_entries", "memory_nodes", "memory_files", "memory_words", "api_keys", "audit", "kept_replies", "workers")
+SINCE_MEMORY = ("memory_entries", "memory_nodes", "memory_files", "memory_words", "api_keys", "audit", "kept_replies", "workers", "turns")
 
 OLD_TEXTS = f"""
 {BEFORE_FORGETTING}
@@ -76,6 +76,7 @@ DROP TABLE api_keys;
 DROP TABLE audit;
 DROP TABLE kept_replies;
 DROP TABLE workers;
+DROP TABLE turns;
 DROP TABLE memory_entries;
 DROP TABLE memory_nodes;
 DROP TABLE memory_files;

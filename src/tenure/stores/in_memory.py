@@ -56,6 +56,7 @@ from tenure.stores.tenancy_in_memory import TenancyInMemory, TenantContents
 from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
 from tenure.stores.waiting_in_memory import DecidingInMemory, WaitingInMemory
 from tenure.stores.weighing import weigh
+from tenure.stores.workforce_in_memory import WorkforceInMemory
 
 WAIT_S = 60.0
 """How long a writer waits for another before it gives up, in seconds."""
@@ -476,6 +477,7 @@ class InMemoryStore:
         self._everything: HashTrieMap[str, Contents] = HashTrieMap()
         self._spending: HashTrieMap[tuple[str, str], Usage] = HashTrieMap()
         self._tenancies: HashTrieMap[str, TenantContents] = HashTrieMap()
+        self._workforce = WorkforceInMemory()
 
     @property
     def url(self) -> str:
@@ -510,6 +512,11 @@ class InMemoryStore:
             transaction = TenancyInMemory(tenant, self._tenancies.get(tenant, TenantContents()))
             yield transaction
             self._tenancies = self._tenancies.insert(tenant, transaction.contents)
+
+    @property
+    def workforce(self) -> WorkforceInMemory:
+        """Which workers are alive: threads of this process."""
+        return self._workforce
 
     def scopes(self) -> Sequence[str]:
         """Scopes with a delta, a run or a memory, sorted."""

@@ -460,7 +460,15 @@ workers = Table(
     Column("host", Text, nullable=False),
     Column("process", Integer, nullable=False),
     Column("release", Text, nullable=False),
-    Column("started", Text, nullable=False),
-    Column("seen", Text, nullable=False),  # by the database's clock
+    Column("started", Float, nullable=False),  # seconds since 1970 by the database's clock, as below
+    Column("seen", Float, nullable=False),
     PrimaryKeyConstraint("executor"),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("name", Text, nullable=False),
+    Column("taken", Float, nullable=False),
+    PrimaryKeyConstraint("name"),
 )

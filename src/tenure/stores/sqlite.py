@@ -26,6 +26,7 @@ from tenure.stores.scopes import check_scope, check_tenant, tenant
 from tenure.stores.sql_reading import SqlReading
 from tenure.stores.sql_tenancy import SqlTenancy
 from tenure.stores.sql_vectors import Matrices
+from tenure.stores.sql_workforce import SqlWorkforce
 from tenure.stores.sql_writing import SqlWriting
 from tenure.stores.sqlite_log import SqliteLog
 from tenure.stores.weighing import Weighed, own_text, searched, searched_task, weigh
@@ -184,6 +185,11 @@ class SqliteStore:
         """A transaction on what a service keeps of a tenant."""
         with self._transaction(write=True) as connection:
             yield SqlTenancy(connection, check_tenant(tenant))
+
+    @property
+    def workforce(self) -> SqlWorkforce:
+        """Which workers are alive."""
+        return SqlWorkforce(lambda: self._transaction(write=True))
 
     def scopes(self) -> Sequence[str]:
         """Scopes with a delta, a run or a memory, sorted."""

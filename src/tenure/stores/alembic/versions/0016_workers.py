@@ -16,7 +16,13 @@ def upgrade() -> None:
         sa.Column("host", sa.Text(), nullable=False),
         sa.Column("process", sa.Integer(), nullable=False),
         sa.Column("release", sa.Text(), nullable=False),
-        sa.Column("started", sa.Text(), nullable=False),
-        sa.Column("seen", sa.Text(), nullable=False),
+        sa.Column("started", sa.Float(), nullable=False),
+        sa.Column("seen", sa.Float(), nullable=False),
         sa.PrimaryKeyConstraint("executor", name=op.f("pk_workers")),
+    )
+    op.create_table(
+        "turns",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("taken", sa.Float(), nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_turns")),
     )
