@@ -517,8 +517,12 @@ class Store(Protocol):
         """Which workers are alive, for all tenants: it holds nothing of theirs."""
         ...
 
-    def scopes(self) -> Sequence[str]:
-        """Scopes with a delta, a run or a memory, sorted."""
+    def scopes(self, tenant: str | None = None) -> Sequence[str]:
+        """Scopes with a delta, a run or a memory, sorted.
+
+        Args:
+            tenant: whose; none names all of the database, which is for its operator: tenant after tenant where each is walled in.
+        """
         ...
 
     def spent(self, scope: str, day: str | None = None) -> Usage:

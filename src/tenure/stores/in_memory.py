@@ -518,10 +518,10 @@ class InMemoryStore:
         """Which workers are alive: threads of this process."""
         return self._workforce
 
-    def scopes(self) -> Sequence[str]:
-        """Scopes with a delta, a run or a memory, sorted."""
-        held = {scope for scope, contents in self._everything.items() if len(contents.ledger) or len(contents.runs)}
-        return sorted(held.union(scope for scope, contents in self._everything.items() if contents.memory))
+    def scopes(self, tenant: str | None = None) -> Sequence[str]:
+        """Scopes with a delta, a run or a memory, sorted; of one tenant, or of all."""
+        held = {scope for scope, contents in self._everything.items() if len(contents.ledger) or len(contents.runs) or contents.memory}
+        return sorted(scope for scope in held if tenant in (None, scope.partition("/")[0]))
 
     def spent(self, scope: str, day: str | None = None) -> Usage:
         """What model calls for a scope used on a day, or ever."""

@@ -11,7 +11,6 @@ from sqlalchemy import (
     Float,
     Index,
     Integer,
-    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
@@ -20,6 +19,8 @@ from sqlalchemy import (
     text,
     true,
 )
+
+from tenure.stores.expressions import PackedVector
 
 metadata = MetaData(
     naming_convention={
@@ -365,7 +366,7 @@ vectors = Table(
     Column("model", Text, nullable=False),
     Column("dimension", Integer, nullable=False),  # 0 where the model has no vector for the text
     Column("text_hash", Text, nullable=False),
-    Column("vector", LargeBinary, nullable=False),  # little-endian single precision, length 1
+    Column("vector", PackedVector, nullable=False),  # little-endian single precision, length 1
     UniqueConstraint("tenant", "scope", "kind", "id", "model"),
     Index(None, "tenant", "scope", "kind", "model", "dimension", "n"),
     sqlite_autoincrement=True,

@@ -41,6 +41,9 @@ LIVE = ("provisional", "active")
 
 _AT_ONCE = 500
 
+_LAST = "\U0010ffff"
+"""The greatest character: texts that begin alike end before it."""
+
 
 _Value = TypeVar("_Value")
 
@@ -286,7 +289,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         if self.record(prefix) is not None:
             return [prefix]
         t = rows.lessons
-        found = select(t.c.id).where(self._mine(t), func.substr(t.c.id, 1, len(prefix)) == prefix).order_by(t.c.id).limit(10)
+        found = select(t.c.id).where(self._mine(t), t.c.id >= prefix, t.c.id < f"{prefix}{_LAST}").order_by(t.c.id).limit(10)
         return list(self._connection.execute(found).scalars()) if prefix else []
 
     def about(self, subject: str) -> Lesson | None:
@@ -315,6 +318,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         return [
             Hit(lesson=codec.lesson_from_json(body), score=one.score, scope=scope, words=one.words, identifiers=one.identifiers)
             for one in found
+            if one.row in bodies  # of a parent, another transaction may have taken it out meanwhile
             for scope, body in (bodies[one.row],)
         ]
 
@@ -482,10 +486,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
     def nearest(self, vector: Sequence[float], *, model: str, kind: VectorKind = "lesson", limit: int = 100) -> Nearest:
         """What of the scope, and of lessons of its parents, is nearest to a vector."""
         scopes = (self._scope, *parents(self._scope)) if kind == "lesson" else (self._scope,)
-        return sql_vectors.nearest(self._connection, scopes, vector, model=model, kind=kind, limit=limit, matrices=self._matrices())
-
-    def _matrices(self) -> sql_vectors.Matrices | None:
-        return self._dialect.matrices
+        return self._dialect.nearest(self._connection, scopes, vector, model=model, kind=kind, limit=limit, writing=self._writing)
 
     def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
         """How many texts of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""

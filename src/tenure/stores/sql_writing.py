@@ -89,12 +89,15 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
     table at a time: a statement costs about as much as the algebra of one operation.
     """
 
+    _writing = True
+
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
         super().__init__(connection, scope, dialect)
         t = rows.scopes
         found = self._tuples(t.c.n, t.c.version)
         if not found:
-            self._scope_row, self._version = int(self._insert(t, {"version": 0}).inserted_primary_key[0]), 0
+            dialect.note_tenant(connection, self._wall["tenant"])
+            self._scope_row, self._version = int(self._insert(t, {"version": 0}).inserted_primary_key.n), 0
         else:
             ((self._scope_row, self._version),) = found
 
@@ -296,7 +299,7 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
         }
         if kept is None:
             arrived = int(self._connection.execute(select(func.max(t.c.arrived)).where(self._mine(t))).scalar() or 0) + 1
-            row = self._insert(t, {"id": run.id, "arrived": arrived, "revoked": False, **values}).inserted_primary_key[0]
+            row = self._insert(t, {"id": run.id, "arrived": arrived, "revoked": False, **values}).inserted_primary_key.n
             self._count_cases(1)
         else:
             row, arrived = kept.n, int(kept.arrived)
@@ -351,9 +354,6 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
     def drop_vectors(self, *, but: str) -> int:
         """Remove the vectors of all models but one; how many there were."""
         return sql_vectors.drop_others(self._connection, self._scope, but)
-
-    def _matrices(self) -> None:
-        """None: what a transaction reads before it ends may be undone, and must not be kept for others."""
 
     def keep_core(self, core: Core, size: int = 0) -> None:
         """Keep the core that was shown in contexts of a size."""
