@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 APPLICATION = "tenure"
 SCHEMA = "tenure_jobs"
@@ -24,6 +24,11 @@ QUEUE = "learn"
 
 NO_PROVIDER = "none"
 """The provider of scopes without a model."""
+
+POLL_S = 0.1
+"""Seconds between two looks of a worker at a queue."""
+
+_NO_LIMIT = 1_000_000
 
 State = Literal["waiting", "running", "done", "dead"]
 """`dead`: its attempts are used up, or it brought down every worker that took it. It stays, and can be replayed."""
@@ -71,13 +76,24 @@ class Limits:
         at_once: jobs that one worker runs at a time.
         per_tenant: jobs of one tenant that run at a time, on all workers; 0 for no limit.
         per_minute: jobs that are begun in a minute, on all workers, by provider; a provider that is not named has no limit.
-        per_tenant_minute: jobs of one tenant that are begun in a minute, by provider.
+        per_tenant_minute: jobs of one tenant that are begun in a minute, for each provider; 0 for no limit.
     """
 
     at_once: int = 4
     per_tenant: int = 2
     per_minute: Mapping[str, int] = field(default_factory=dict[str, int])
     per_tenant_minute: int = 0
+
+    def of(self, queue: str) -> dict[str, Any]:
+        """The limits of a queue, as DBOS takes them."""
+        minute = self.per_minute.get(queue.removeprefix(f"{QUEUE}."), 0)
+        return {
+            "worker_concurrency": self.at_once,
+            "partition_concurrency": self.per_tenant or _NO_LIMIT,
+            "limiter": {"limit": minute, "period": 60.0} if minute else None,
+            "partition_limiter": {"limit": self.per_tenant_minute, "period": 60.0} if self.per_tenant_minute else None,
+            "polling_interval_sec": POLL_S,
+        }
 
 
 def job_id(kind: str, scope: str, run: str, mark: str) -> str:

@@ -12,7 +12,7 @@ from dbos._serialization import WorkflowSerializationFormat
 
 from tenure.errors import StoreError, UserError
 from tenure.stores.scopes import tenant
-from tenure.workers.jobs import APPLICATION, LEARN, REFLECT, SCHEMA, STATES, VERSION, Job, State, job_id, queue_of
+from tenure.workers.jobs import APPLICATION, LEARN, REFLECT, SCHEMA, STATES, VERSION, Job, Limits, State, job_id, queue_of
 
 _log = logging.getLogger("tenure.workers")
 
@@ -36,6 +36,7 @@ class JobQueue:
             retry_connection_errors=False,
         )
         self._model_of = model_of
+        self._known: set[str] = set()
 
     def arrived(self, scope: str, run: str, mark: str = "") -> None:
         """A run was kept that is to be learned from. If the job cannot be put in now, a worker's next sweep finds the run."""
@@ -46,9 +47,13 @@ class JobQueue:
 
     def put(self, kind: str, scope: str, run: str, mark: str) -> str:
         """Put a job in, unless it is there; its id. Durable on return."""
+        queue = queue_of(self._model_of(scope))
+        if queue not in self._known:  # nobody takes jobs out of a queue that was never made
+            self._client.register_queue(queue, on_conflict="never_update", **Limits().of(queue))
+            self._known.add(queue)
         options: EnqueueOptions = {
             "workflow_name": kind,
-            "queue_name": queue_of(self._model_of(scope)),
+            "queue_name": queue,
             "workflow_id": job_id(kind, scope, run, mark),
             "app_version": VERSION,
             "queue_partition_key": tenant(scope),

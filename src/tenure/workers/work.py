@@ -86,11 +86,6 @@ class Engine:
         with self._store.reading(scope) as reading:
             return read_settings(reading.setting).text("model")
 
-    def default_provider(self) -> str:
-        """The provider of the model for scopes that name none; empty if there is none."""
-        model = self._model.name if self._model is not None else read_settings(lambda _: None).text("model")
-        return model.partition(":")[0]
-
     def close(self) -> None:
         """Release the connections of models; the store is its owner's."""
         with self._turn:

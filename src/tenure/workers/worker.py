@@ -12,7 +12,7 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -39,7 +39,6 @@ ATTEMPTS = 6
 TAKEN_MOST = 20
 """Workers that one job may bring down before it is dead."""
 
-POLL_S = 0.1
 _RETRIES: dict[str, Any] = {"retries_allowed": True, "interval_seconds": 1.0, "max_attempts": ATTEMPTS, "backoff_rate": 2.0}
 _GIVEN_UP_S = 86_400.0
 
@@ -66,8 +65,7 @@ class Worker:
         url: of the PostgreSQL database, as the application's role.
         work: what it does.
         workforce: where it beats.
-        limits: how much at once.
-        providers: whose queues it listens to; scopes without a model always.
+        limits: how much at once. It takes jobs of all queues there are.
         silent_s, sweep_s: seconds after which others count as dead; seconds between two sweeps of all workers.
     """
 
@@ -78,13 +76,11 @@ class Worker:
         workforce: Workforce,
         *,
         limits: Limits | None = None,
-        providers: Iterable[str] = (),
         silent_s: float = SILENT_S,
         sweep_s: float = 60.0,
     ) -> None:
         self.executor = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._work, self._workforce, self._limits = work, workforce, limits or Limits()
-        self._providers = sorted({NO_PROVIDER, *providers, *self._limits.per_minute})
         self._silent_s, self._sweep_s = silent_s, sweep_s
         self._ended = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -111,8 +107,7 @@ class Worker:
         """
         self._beat()
         DBOS.launch()
-        for provider in self._providers:
-            self._listen(provider)
+        self._set_limits()
         for name, every_s, task in (
             ("beat", BEAT_S, self._beat),
             ("take over", min(BEAT_S, self._silent_s / 3), self._take_over),
@@ -163,17 +158,11 @@ class Worker:
             with _last_reason():
                 return reflect_step(scope)
 
-    def _listen(self, provider: str) -> None:
-        per_minute, tenant_minute = self._limits.per_minute.get(provider, 0), self._limits.per_tenant_minute
-        DBOS.register_queue(
-            f"{QUEUE}.{provider}",
-            worker_concurrency=self._limits.at_once,
-            partition_concurrency=self._limits.per_tenant or 1_000_000,
-            limiter={"limit": per_minute, "period": 60.0} if per_minute else None,
-            partition_limiter={"limit": tenant_minute, "period": 60.0} if tenant_minute else None,
-            polling_interval_sec=POLL_S,
-            on_conflict="always_update",
-        )
+    def _set_limits(self) -> None:
+        """Give all queues this worker's limits; those of the worker that began last hold. Queues that come later have the usual ones."""
+        named = {f"{QUEUE}.{provider}" for provider in (NO_PROVIDER, *self._limits.per_minute)}
+        for queue in sorted(named.union(known.name for known in DBOS.list_queues() if known.name.startswith(f"{QUEUE}."))):
+            DBOS.register_queue(queue, on_conflict="always_update", **self._limits.of(queue))
 
     # -- who is alive ----------------------------------------------------------------------------------
 

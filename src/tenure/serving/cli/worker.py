@@ -59,10 +59,6 @@ def run(
     tenant_minute: Annotated[
         int, typer.Option("--tenant-minute", min=0, metavar="N", help="Jobs of one tenant begun in a minute; 0 for no limit.")
     ] = 0,
-    provider: Annotated[
-        list[str] | None,
-        typer.Option("--provider", metavar="NAME", help="Also take jobs of scopes with models of this provider. Repeatable."),
-    ] = None,
     drain: Annotated[bool, typer.Option("--drain", help="End when nothing waits and nothing runs.")] = False,
     silent: Annotated[
         int, typer.Option("--silent", min=2, max=3600, metavar="S", help="Seconds after which a silent worker's jobs are taken over.")
@@ -76,11 +72,7 @@ def run(
     with _opened(request) as (store, queue, engine, url):
         from tenure.workers.worker import Worker
 
-        named = {provider_ for provider_ in (provider or ()) if provider_}
-        default = engine.default_provider()
-        worker = Worker(
-            url, engine.work, store.workforce, limits=limits, providers={*named, *([default] if default else [])}, silent_s=float(silent)
-        )
+        worker = Worker(url, engine.work, store.workforce, limits=limits, silent_s=float(silent))
         ended = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: ended.set())
