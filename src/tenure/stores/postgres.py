@@ -216,6 +216,15 @@ class PostgresStore:
         with self.transaction("") as connection:
             return standing(connection).problems
 
+    def enter(self, connection: Connection, tenant: str) -> None:
+        """Go on in a transaction as another tenant, which is noted down: for copying a whole database."""
+        connection.connection.cursor().execute("SELECT set_config('tenure.tenant', %s, true)", (tenant,))
+        note_tenant(connection, tenant)
+
+    def dialect(self, tenant: str) -> PostgresDialect:
+        """What is PostgreSQL's own, for a tenant."""
+        return PostgresDialect(self._now, tenant)
+
     def close(self) -> None:
         """Release connections."""
         self._engine.dispose()

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from tenure.stores.expressions import short_key
 from tenure.stores.log_search import COMMON, Said, session_name
 from tenure.terms import indexed_words, stem
 
@@ -20,6 +21,10 @@ _MOST_NEWEST = 20_000
 """Rows of a common word that are looked at for the newest."""
 
 
+def _root(word: str) -> str:
+    return short_key(stem(word))
+
+
 def put_entries(connection: Connection, tenant: str, wall: int, new: Sequence[tuple[int, str]]) -> None:
     """Index entries of a memory that are not in the index."""
     cursor = connection.connection.cursor()
@@ -29,7 +34,7 @@ def put_entries(connection: Connection, tenant: str, wall: int, new: Sequence[tu
             "INSERT INTO memory_words (tenant, n, wall, said) SELECT %s, n, %s, said FROM unnest(%s::bigint[], %s::text[]) AS new (n, said)",
             (tenant, wall, [row for row, _ in some], [" ".join(said) for _, said in some]),
         )
-        held = [(root, row) for row, said in some for root in sorted(set(map(stem, said)))]
+        held = [(root, row) for row, said in some for root in sorted(set(map(_root, said)))]
         cursor.execute(
             "INSERT INTO memory_holders (tenant, wall, stem, n) "
             "SELECT %s, %s, stem, n FROM unnest(%s::text[], %s::bigint[]) AS new (stem, n)",
@@ -44,7 +49,7 @@ def remove_entries(connection: Connection, tenant: str, rows: Sequence[int]) -> 
         gone = cursor.execute(
             "DELETE FROM memory_words WHERE tenant = %s AND n = ANY(%s) RETURNING n, wall, said", (tenant, list(rows[start : start + _AT_ONCE]))
         ).fetchall()
-        held = [(int(wall), root, int(n)) for n, wall, said in gone for root in set(map(stem, said.split()))]
+        held = [(int(wall), root, int(n)) for n, wall, said in gone for root in set(map(_root, said.split()))]
         if held:
             cursor.execute(
                 "DELETE FROM memory_holders AS h USING unnest(%s::bigint[], %s::text[], %s::bigint[]) AS gone (wall, stem, n) "
@@ -77,25 +82,25 @@ class PostgresLog:
         """How many entries there are, `LARGEST` at most."""
         if self._size is None:
             ((self._size,),) = self._ask(
-                "SELECT count(*) FROM (SELECT 1 FROM memory_entries WHERE tenant = %s AND scope = %s LIMIT %s) AS some", (*self._scope, LARGEST)
+                "SELECT count(*) FROM (SELECT 1 FROM memory_entries WHERE tenant = %s AND scope = %s LIMIT %s) AS few", (*self._scope, LARGEST)
             )
         return int(self._size or 0)
 
     def held_by(self, word: str) -> int:
         """How many entries hold a word or another with its stem, one more than `COMMON` at most."""
-        return self._held([stem(word)])[stem(word)]
+        return self._held([_root(word)])[_root(word)]
 
     def _held(self, roots: Sequence[str]) -> dict[str, int]:
         found = self._ask(
             "SELECT s.stem, (SELECT count(*) FROM (SELECT 1 FROM memory_holders AS h WHERE h.tenant = %s AND h.wall = %s AND h.stem = s.stem "
-            "LIMIT %s) AS some) FROM unnest(%s::text[]) AS s (stem)",
+            "LIMIT %s) AS few) FROM unnest(%s::text[]) AS s (stem)",
             (self._scope[0], self._wall, COMMON + 1, list(dict.fromkeys(roots))),
         )
         return {str(root): int(count) for root, count in found}
 
     def holding(self, phrases: Sequence[str], *, limit: int, newest: bool, texts: bool) -> Sequence[Said]:
         """Entries that hold all words of any of some phrases: those with most of them first, rare ones counting more, or the newest."""
-        groups = [sorted(set(map(stem, phrase.split()))) for phrase in phrases]
+        groups = [sorted(set(map(_root, phrase.split()))) for phrase in phrases]
         groups = [group for group in groups if group]
         if not groups:
             return ()

@@ -230,6 +230,11 @@ def as_ours(exc: psycopg.Error, place: Address) -> StoreError:
         )
     if not state or state.startswith(("08", "28", "57P")) or state == "3D000":
         return StoreError(_unreachable(said, state, place))
+    if state == "54000" and "index row" in said:
+        return StoreError(
+            f"Database {place.shown} cannot keep a name or an id of so many characters ({said}). Nothing was written. "
+            "Ids, sections and names of up to 500 characters can be kept."
+        )
     if isinstance(exc, psycopg.IntegrityError | psycopg.DataError):
         return StoreError(f"Database {place.shown} refused what was written ({state}: {said}). Nothing was written.")
     return StoreError(f"Database {place.shown} cannot be used ({state}: {said}).")

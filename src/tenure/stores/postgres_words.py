@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from tenure.fusion import LENGTH_SHARE, SATURATION, rarities
 from tenure.stores.dialect import Searchable
+from tenure.stores.expressions import short_key
 from tenure.stores.weighing import MEASURED, Searched, asked_for, counted
 from tenure.terms import search_words, stem
 
@@ -53,7 +54,12 @@ def put_searched(connection: Connection, table: Searchable, tenant: str, wall: i
 def _holdings(row: int, one: Searched) -> list[tuple[str, int, float, float, bool, bool]]:
     """What a text holds: stem, row, times, length of the text, whether its own words do, whether it is an identifier of its own."""
     own, marks, length = set(map(stem, one.said.split())), set(map(stem, one.marks.split())), one.length
-    return [(root, row, times, length, root in own, root in marks) for root, times in counted(one).items()]
+    return [(short_key(root), row, times, length, root in own, root in marks) for root, times in counted(one).items()]
+
+
+def _root(token: str) -> str:
+    """What a word or an identifier is found by."""
+    return short_key(stem(token))
 
 
 def remove(connection: Connection, table: Searchable, tenant: str, rows: Collection[int]) -> None:
@@ -68,7 +74,7 @@ def remove(connection: Connection, table: Searchable, tenant: str, rows: Collect
             f"DELETE FROM {table}_words WHERE tenant = %s AND n = ANY(%s) RETURNING n, wall, said, asked, marks", (tenant, some)
         ).fetchall()
         held = [
-            (int(wall), root, int(n))
+            (int(wall), short_key(root), int(n))
             for n, wall, said, asked, marks in gone
             for root in counted(Searched(said=said, asked=asked, marks=marks))
         ]
@@ -82,7 +88,7 @@ def remove(connection: Connection, table: Searchable, tenant: str, rows: Collect
 
 def sharing(connection: Connection, tenant: str, wall: int, groups: Sequence[Sequence[str]], limit: int) -> list[int]:
     """Rows of lessons whose own words are all those of at least one of the groups; each group goes by its rarest word."""
-    wanted = [found for group in groups if (found := {stem(word) for part in group for word in search_words(part)})]
+    wanted = [found for group in groups if (found := {_root(word) for part in group for word in search_words(part)})]
     if not wanted:
         return []
     cursor = connection.connection.cursor()
@@ -91,7 +97,7 @@ def sharing(connection: Connection, tenant: str, wall: int, groups: Sequence[Seq
     held = dict(
         cursor.execute(
             "SELECT s.stem, (SELECT count(*) FROM (SELECT 1 FROM lessons_holders AS h "
-            "WHERE h.tenant = %s AND h.wall = %s AND h.stem = s.stem LIMIT %s) AS some) FROM unnest(%s::text[]) AS s (stem)",
+            "WHERE h.tenant = %s AND h.wall = %s AND h.stem = s.stem LIMIT %s) AS few) FROM unnest(%s::text[]) AS s (stem)",
             (tenant, wall, counted_up_to, every),
         ).fetchall()
     )
@@ -137,7 +143,7 @@ class PostgresIndex:
         self._count(asked_for(asked))
 
     def _count(self, tokens: Collection[str]) -> None:
-        roots = sorted({stem(token) for token in tokens} - self._held.keys())
+        roots = sorted({_root(token) for token in tokens} - self._held.keys())
         self._held |= dict.fromkeys(roots, 0)
         found = self._cursor.execute(
             f"SELECT stem, count(*) FROM {self._table}_holders WHERE tenant = %s AND wall = ANY(%s) AND stem = ANY(%s) GROUP BY stem",
@@ -151,9 +157,9 @@ class PostgresIndex:
 
     def held_by(self, token: str) -> int:
         """How many hold a word, or another with its stem, or an identifier."""
-        if stem(token) not in self._held:
+        if _root(token) not in self._held:
             self._count([token])
-        return self._held[stem(token)]
+        return self._held[_root(token)]
 
     def holders(self, tokens: Sequence[str], marks: Sequence[str], most: int) -> Collection[int]:
         """Rows that hold any of these, the best by the measure of `weighing.weigh`, as single precision has it."""
@@ -163,10 +169,10 @@ class PostgresIndex:
             rows = self._cursor.execute(
                 f"SELECT n FROM {self._table}_holders WHERE tenant = %s AND wall = ANY(%s) AND stem = ANY(%s) AND marked "
                 "GROUP BY n ORDER BY count(*) DESC, n LIMIT %s",
-                (self._tenant, walls, [mark for mark in marks], most),
+                (self._tenant, walls, list(map(_root, marks)), most),
             )
             found.update(dict.fromkeys(int(n) for (n,) in rows.fetchall()))
-        weights = rarities({root: self._held[root] for root in {stem(token) for token in (*tokens, *marks)}}, self._size)
+        weights = rarities({root: self._held[root] for root in {_root(token) for token in (*tokens, *marks)}}, self._size)
         lengths = self.lengths(MEASURED)
         mean = sum(lengths) / max(len(lengths), 1) or 1.0
         rows = self._cursor.execute(

@@ -24,6 +24,7 @@ from tenure.playbook.state import Playbook
 from tenure.ports import VECTOR_KINDS, CaseHit, FailedReply, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
 from tenure.stores import codec, rows, sql_memory_vectors, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect, Searchable
+from tenure.stores.expressions import is_shortened, whole_key
 from tenure.stores.prepared import fetch, fetch_among
 from tenure.stores.scopes import parents, tenant
 from tenure.stores.sql_draws import SqlDraws
@@ -344,10 +345,12 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
             return fold(entry.delta for entry in order).playbook
         r, d = rows.records, rows.ledger
         records = (record_from_json(body) for body in self._connection.execute(select(r.c.body).where(self._mine(r))).scalars())
-        deltas = self._connection.execute(select(d.c.delta_id, d.c.delta_key).where(self._mine(d, effective=True)))
-        return assemble(
-            records, {delta_id: key or "" for delta_id, key in deltas}, sql_observations.everything(self._connection, self._wall)
-        )
+        found = self._connection.execute(select(d.c.delta_id, d.c.delta_key).where(self._mine(d, effective=True)))
+        deltas = {delta_id: key or "" for delta_id, key in found}
+        for some in portions([one for one, key in deltas.items() if is_shortened(key)]):
+            for one, payload in fetch_among(self._connection, (d.c.delta_id, d.c.payload), self._wall, "delta_id", some):
+                deltas[one] = whole_key(deltas[one], payload) or ""
+        return assemble(records, deltas, sql_observations.everything(self._connection, self._wall))
 
     # -- the ledger --------------------------------------------------------------------------------
 

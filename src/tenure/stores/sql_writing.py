@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from tenure.ports import Admitted, Embedded, FailedReply
 from tenure.stores import codec, rows, sql_draws, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
 from tenure.stores.growth import finished, grown, told_before, tools_called
+from tenure.stores.memory_codec import entry_of
 from tenure.stores.prepared import change, fetch, fetch_among, put
 from tenure.stores.sql_grades import SqlGrading, keep_label
 from tenure.stores.sql_memory import SqlMemoryKeeping
@@ -34,6 +35,10 @@ from tenure.stores.sql_reading import LIVE, portions
 from tenure.stores.sql_sharing import SqlTakingIn
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
+
+
+_AT_ONCE = 500
+"""Rows that are indexed at once."""
 
 
 @lru_cache(maxsize=64)
@@ -366,6 +371,29 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
             self._connection.execute(delete(rows.settings).where(self._mine(rows.settings, name=name)))
         else:
             self._replace(rows.settings, {"name": name}, value=value)
+
+    def index_anew(self) -> None:
+        """Make all that the scope holds searchable, none of which is so far: after its rows came from elsewhere."""
+        for lessons in self._in_portions(rows.lessons, rows.lessons.c.body):
+            read = [(n, codec.lesson_from_json(body)) for n, body in lessons]
+            said = [(n, lesson, self._asked(lesson), False) for n, lesson in read if lesson.live]
+            self._dialect.put_all_words(self._connection, self._scope_row, said)
+        for runs in self._in_portions(rows.runs, rows.runs.c.body, rows.runs.c.revoked.is_(False)):
+            for n, body in runs:
+                self._dialect.put_task(self._connection, n, self._scope_row, str(json.loads(body)["task"]["text"]))
+        for entries in self._in_portions(rows.memory_entries, rows.memory_entries.c.body):
+            self._dialect.put_entries(self._connection, self._scope_row, [(n, entry_of(body).text) for n, body in entries])
+
+    def _in_portions(self, table: Any, column: Any, *more: Any) -> Iterator[list[tuple[int, str]]]:
+        """Number and a column of all rows of the scope, a portion at a time, in the order of their numbers."""
+        after = 0
+        while True:
+            wanted = select(table.c.n, column).where(self._mine(table), table.c.n > after, *more).order_by(table.c.n).limit(_AT_ONCE)
+            found = [(int(n), str(said)) for n, said in self._connection.execute(wanted)]
+            if not found:
+                return
+            yield found
+            after = found[-1][0]
 
     def _update(self, table: Any, key: Mapping[str, object], values: Mapping[str, object]) -> int:
         """Change this scope's rows under a key; how many there were."""

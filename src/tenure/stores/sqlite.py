@@ -238,6 +238,25 @@ class SqliteStore:
             finally:
                 raw.close()
 
+    def tenants(self) -> Sequence[str]:
+        """Tenants that have something here, sorted."""
+        with self._transaction(write=False) as connection:
+            tables = [table for table in rows.metadata.sorted_tables if "tenant" in table.c]
+            return sorted({str(one) for table in tables for one in connection.execute(select(table.c.tenant).distinct()).scalars()})
+
+    @contextmanager
+    def transaction(self, tenant: str, *, turn: str = "") -> Iterator[Connection]:
+        """A transaction; whose it is makes no difference in a file. One with a turn writes."""
+        with self._transaction(write=bool(turn)) as connection:
+            yield connection
+
+    def enter(self, connection: Connection, tenant: str) -> None:
+        """Nothing: a file has no walls between its connections."""
+
+    def dialect(self, tenant: str) -> SqliteDialect:
+        """What is SQLite's own."""
+        return self._dialect
+
     def close(self) -> None:
         """Release connections."""
         self._engine.dispose()
