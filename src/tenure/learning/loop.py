@@ -31,7 +31,7 @@ from tenure.playbook.credit import beyond, credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Retire, Tally, Update
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
 from tenure.playbook.lessons import Lesson
-from tenure.playbook.run import Run
+from tenure.playbook.run import Outcome, Run
 from tenure.ports import Clock, IdSource, LanguageModel, Postponed, Reading, Replay, Store, Writing
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
@@ -294,6 +294,8 @@ class Learner(Submitting):
         """
         kept = work.run(run.id)
         earlier = kept if kept is not None and work.learned_steps(run.id) is not None else None
+        if earlier is not None and work.verdict_waits(run.id):
+            earlier = replace(earlier, outcome=Outcome())  # as it was when it was learned from
         if not later:
             work.keep_run(run, learned=True)
         whole = run if kept is None else work.run(run.id) or run
@@ -480,7 +482,8 @@ def _adds_to(run: Run, reading: Reading, learned: int | None) -> bool:
     kept = reading.run(run.id) if learned is not None else None
     if learned is None or kept is None:
         return True
-    return len(run.steps) > learned or (run.outcome.known and not kept.outcome.known) or learned < len(kept.steps)
+    verdict = run.outcome.known and (not kept.outcome.known or reading.verdict_waits(run.id))
+    return len(run.steps) > learned or verdict or learned < len(kept.steps)
 
 
 def _summed(counts: Sequence[Tally], support: Sequence[Tally]) -> list[Tally]:

@@ -34,6 +34,7 @@ from tenure.serving.cli import (
     settings,
     spend,
     vectors,
+    worker,
 )
 from tenure.serving.cli.output import Terminal
 from tenure.serving.cli.request import FAILED, INTERRUPTED, MISUSED, OK, Request
@@ -46,6 +47,7 @@ GROUPS = {
     "Remember": ("memory",),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Connect": ("connect", "disconnect", "mcp"),
+    "Serve": ("worker",),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
@@ -170,7 +172,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend, memory, connect, mcp):
+for verbs in (settings, vectors, bench, spend, memory, connect, mcp, worker):
     verbs.register(app)
 
 
