@@ -175,3 +175,19 @@ def self_labels(asked: Asked) -> dict[str, Any]:
 
     assert asked.data is not None
     return run_self_labels(asked.data, seed=asked.seed)
+
+
+def service(asked: Asked) -> dict[str, Any]:
+    """Runs bench `service`."""
+    from tenure.errors import UserError
+    from tenure.evaluation.service_load import run_service
+
+    given = json.loads(Path(asked.params["params"]).read_text(encoding="utf-8")) if "params" in asked.params else {}
+    known = {"tenants": int, "lessons": int, "seconds": float, "at_once": int, "url": str}
+    if not isinstance(given, dict) or set(given) - set(known):
+        raise UserError(f"--params of bench service is a JSON object with some of: {', '.join(known)}.")
+    try:
+        options: dict[str, Any] = {name: known[name](value) for name, value in given.items()}
+    except (TypeError, ValueError) as exc:
+        raise UserError(f"--params of bench service: {exc}. It takes numbers, and an address as url.") from exc
+    return run_service(**options, seed=asked.seed, tell=asked.tell)
