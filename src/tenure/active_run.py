@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -52,6 +52,7 @@ class ActiveRun:
         self._steps: list[Step] = []
         self._cited: tuple[str, ...] = ()
         self._unjudged: BaseException | None = None
+        self._under_way: list[Callable[[], None]] = []
         self._run = Run(id="", task=task, scope=book.scope, origin=Origin(channel="api"), session=session)
         self.learned: Learned | None = None
         self._misreported = False  # a report of the end is being made out; still set if it could not be
@@ -157,6 +158,10 @@ class ActiveRun:
         """
         self._unjudged = error
 
+    def at_end(self, report: Callable[[], None]) -> None:
+        """Have something called once, right before the run ends, however it ends: it reports the steps that are under way."""
+        self._under_way.append(report)
+
     def finish(
         self,
         success: bool | None = None,
@@ -228,6 +233,8 @@ class ActiveRun:
         )
 
     def _end(self, outcome: Outcome, cited: tuple[str, ...], *, learn: bool) -> Learned | None:
+        while self._under_way:
+            self._under_way.pop(0)()
         ended = "" if not outcome.known and not self._steps and not outcome.feedback else self._book.clock.now().isoformat()
         named = tuple(dict.fromkeys((*self._cited, *cited)))
         run = replace(self._run, steps=tuple(self._steps), cited=named, outcome=outcome, ended=ended)
@@ -257,7 +264,7 @@ class ActiveRun:
             return
         if error is None or self._misreported:
             self._end(Outcome(), (), learn=True)
-        elif error is self._unjudged:
+        elif self._unjudged is not None and self._unjudged in _causes(error):
             self._end(Outcome(feedback=f"{type(error).__name__}: {error}"), (), learn=False)
         elif isinstance(error, Exception):
             self._end(Outcome(success=False, feedback=f"{type(error).__name__}: {error}", signal="environment"), (), learn=True)
@@ -277,3 +284,12 @@ class ActiveRun:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await asyncio.to_thread(self._close, error)
+
+
+def _causes(error: BaseException | None) -> list[BaseException]:
+    """The exception, what it was raised from, and so on."""
+    found: list[BaseException] = []
+    while error is not None and error not in found:
+        found.append(error)
+        error = error.__cause__
+    return found
