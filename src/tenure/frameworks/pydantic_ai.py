@@ -98,7 +98,7 @@ def run_instructions(run: ActiveRun) -> list[str | Callable[[], str]]:
 
 
 def record_agent_messages(run: ActiveRun, messages: Iterable[ModelMessage]) -> None:
-    """Reports messages of pydantic-ai as steps of the run: all of them, or a further piece. What was reported before is left out."""
+    """Reports the messages of an agent so far as steps of the run. What was reported of them before is not reported again."""
     kept = list(messages)
 
     def add(transcript: Transcript, report: ReadReport) -> None:

@@ -77,7 +77,7 @@ def recording_of(run: ActiveRun) -> Recording:
 
 
 def record_messages(run: ActiveRun, messages: Iterable[Any]) -> None:
-    """Report a conversation as steps of a run: whole, or a further piece of it. What was reported before is not reported again.
+    """Report a conversation so far as steps of a run. What was reported of it before is not reported again.
 
     Lessons that the agent's own messages name in square brackets, as they are shown, count as cited.
 
@@ -140,8 +140,9 @@ def _add_all(transcript: Transcript, report: ReadReport, messages: Sequence[Mapp
 
 
 def _signature(step: Step) -> tuple[str, ...]:
-    """What makes two steps the same: all but when."""
-    return (step.kind, step.role, step.name, _json(step.arguments), step.content, step.error, step.call_id)
+    """What makes two steps the same: all but when, and the name of a result's tool, which may be known from its call alone."""
+    name = "" if step.kind == "tool_result" and step.call_id else step.name
+    return (step.kind, step.role, name, _json(step.arguments), step.content, step.error, step.call_id)
 
 
 def _json(value: Mapping[str, Any]) -> str:
