@@ -10,7 +10,7 @@ Works with every client that has the methods of OpenAI's: other addresses, Azure
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tenure.active_run import ActiveRun
@@ -154,7 +154,7 @@ def response_request(run: ActiveRun, **request: Any) -> dict[str, Any]:
     items: list[Any] = [{"role": "user", "content": asked}] if single else list(asked or ()) if given(asked) else []
     instructions = request.get("instructions")
     told = instructions if isinstance(instructions, str) else ""
-    recording_of(run).take(run, _adding([{"role": "system", "content": told}, *map(plain, items)], add_item))
+    record_items(run, [{"role": "system", "content": told}, *items])
     core, recall = context_parts(run)
     if _goes_on(run, request):
         recall = ""
@@ -186,6 +186,14 @@ def record_response(run: ActiveRun, reply: Any) -> None:
         recording.replies.add(whole["id"])
 
 
+def record_items(run: ActiveRun, items: Iterable[Any]) -> None:
+    """Reports items of the Responses API so far as steps of the run. What was reported of them before is not reported again.
+
+    For whatever hands on such items, as the OpenAI Agents SDK does.
+    """
+    recording_of(run).take(run, _adding([plain(item) for item in items], add_item))
+
+
 def _recorder(request: Mapping[str, Any]) -> Callable[[ActiveRun, Any], None]:
     """Records a response, and that its conversation, where the provider keeps one, has recall."""
 
@@ -209,7 +217,7 @@ def _conversation(request: Mapping[str, Any]) -> str:
 
 
 def _adding(
-    messages: list[Any] | Any, add: Callable[[Transcript, Mapping[str, Any], ReadReport], None]
+    messages: Sequence[Any], add: Callable[[Transcript, Mapping[str, Any], ReadReport], None]
 ) -> Callable[[Transcript, ReadReport], None]:
     def add_all(transcript: Transcript, report: ReadReport) -> None:
         for message in messages:
