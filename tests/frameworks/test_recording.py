@@ -83,7 +83,7 @@ def test_the_stable_part_is_the_same_for_another_task(book: Tenure) -> None:
 
 def test_what_is_no_message_is_refused_whole(empty: Tenure) -> None:
     with empty.run("t") as run:
-        with pytest.raises(TypeError, match="no message with a role"):
+        with pytest.raises(UserError, match="no message with a role"):
             record_messages(run, [{"role": "user", "content": "a"}, "b"])
         run.finish(success=True)
         with pytest.raises(UserError, match="finished already"):

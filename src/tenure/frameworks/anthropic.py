@@ -57,7 +57,7 @@ def create_message(client: Any, run: ActiveRun, *, cache: bool = True, **request
         What `create` returns. With `stream=True` the same events as they come: read them to the end, or use it with `with`.
 
     Raises:
-        UserError: the run has not begun, or is finished, or the client is for async code.
+        UserError: the run has not begun, or is finished, a message has no role, or the client is for async code.
     """
     request = message_request(run, cache=cache, **request)
     return call(run, client.messages.create, request, StreamedMessage, record_message)

@@ -53,7 +53,7 @@ def create_completion(client: Any, run: ActiveRun, **request: Any) -> Any:
         What `create` returns. With `stream=True` the same events as they come: read them to the end, or use it with `with`.
 
     Raises:
-        UserError: the run has not begun, or is finished, or the client is for async code.
+        UserError: the run has not begun, or is finished, a message has no role, or the client is for async code.
     """
     request = completion_request(run, **request)
     return call(run, client.chat.completions.create, request, StreamedCompletion, record_completion)
@@ -126,7 +126,7 @@ def create_response(client: Any, run: ActiveRun, **request: Any) -> Any:
         What `create` returns. With `stream=True` the same events as they come: read them to the end, or use it with `with`.
 
     Raises:
-        UserError: the run has not begun, or is finished, or the client is for async code.
+        UserError: the run has not begun, or is finished, a message has no role, or the client is for async code.
     """
     request = response_request(run, **request)
     return call(run, client.responses.create, request, StreamedResponse, _recorder(request))

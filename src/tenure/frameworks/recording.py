@@ -14,6 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from tenure.active_run import ActiveRun
+from tenure.errors import UserError
 from tenure.playbook.run import Step
 from tenure.roles.generate import cited_ids
 from tenure.traces.openai_chat import add_message
@@ -87,8 +88,7 @@ def record_messages(run: ActiveRun, messages: Iterable[Any]) -> None:
             clients' objects. A result of a tool counts as an error if its message has `is_error`, else if it reads like one.
 
     Raises:
-        UserError: the run is finished.
-        TypeError: one of them has no such form.
+        UserError: the run is finished, or one of them has no such form.
     """
     said = [message_of(one) for one in messages]
     recording_of(run).take(run, lambda transcript, report: _add_all(transcript, report, said))
@@ -98,11 +98,11 @@ def message_of(message: object) -> Mapping[str, Any]:
     """A message as a dictionary.
 
     Raises:
-        TypeError: it has no such form.
+        UserError: it has no such form.
     """
     read = plain(message)
     if not isinstance(read, dict) or not isinstance(read.get("role"), str):
-        raise TypeError(f"{message!r:.80} is no message with a role. Give messages such as {{'role': 'user', 'content': '...'}}")
+        raise UserError(f"{message!r:.80} is no message with a role. Give messages such as {{'role': 'user', 'content': '...'}}")
     return read
 
 
