@@ -42,8 +42,9 @@ def work(client: Anthropic, run: ActiveRun, task: str) -> str:
         results: list[dict[str, Any]] = []
         for block in reply.content:
             if block.type == "tool_use":
+                arguments: Any = block.input
                 try:
-                    result, failed = post(**block.input), False
+                    result, failed = post(**arguments), False
                 except ValueError as error:
                     result, failed = str(error), True
                 results.append({"type": "tool_result", "tool_use_id": block.id, "content": result, "is_error": failed})

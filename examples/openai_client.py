@@ -46,6 +46,8 @@ def work(client: OpenAI, run: ActiveRun, task: str) -> str:
             return reply.content or ""
         messages.append(reply)
         for call in reply.tool_calls:
+            if call.type != "function":
+                continue
             try:
                 result = post(**json.loads(call.function.arguments))
             except ValueError as error:

@@ -111,6 +111,19 @@ def test_a_later_request_begins_with_the_same_bytes(book: Tenure) -> None:
     assert first[3]["content"] != TASK
 
 
+def test_recall_stays_where_it_stood_though_the_same_was_said_before(book: Tenure) -> None:
+    server = ScriptedServer(completion("one"), completion("two"))
+    client = client_of(server)
+    messages: list[Any] = [USER, {"role": "assistant", "content": "again?"}, USER]
+    with book.run(TASK) as run:
+        create_completion(client, run, model="m", messages=messages)
+        create_completion(client, run, model="m", messages=[*messages, {"role": "assistant", "content": "one"}])
+        run.finish(success=True)
+    first, second = (request["messages"] for request in server.requests)
+    assert second[: len(first)] == first
+    assert [message["content"] == TASK for message in first[1:]] == [True, False, False]
+
+
 def test_recall_follows_its_message_where_the_history_was_cut(book: Tenure) -> None:
     server = ScriptedServer(completion("one"), completion("two"))
     client = client_of(server)

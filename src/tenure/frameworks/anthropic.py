@@ -38,6 +38,10 @@ def create_message(
 ) -> RecordedStream[RawMessageStreamEvent]: ...
 @overload
 def create_message(client: Any, run: ActiveRun, *, cache: bool = True, stream: Literal[False] | None = None, **request: Any) -> Message: ...
+@overload
+def create_message(
+    client: Any, run: ActiveRun, *, cache: bool = True, stream: bool, **request: Any
+) -> Message | RecordedStream[RawMessageStreamEvent]: ...
 def create_message(client: Any, run: ActiveRun, *, cache: bool = True, **request: Any) -> Any:
     """`client.messages.create`, with the lessons of a run in the request and the exchange as its steps.
 
@@ -71,6 +75,10 @@ async def acreate_message(
 async def acreate_message(
     client: Any, run: ActiveRun, *, cache: bool = True, stream: Literal[False] | None = None, **request: Any
 ) -> Message: ...
+@overload
+async def acreate_message(
+    client: Any, run: ActiveRun, *, cache: bool = True, stream: bool, **request: Any
+) -> Message | AsyncRecordedStream[RawMessageStreamEvent]: ...
 async def acreate_message(client: Any, run: ActiveRun, *, cache: bool = True, **request: Any) -> Any:
     """`create_message` with an `anthropic.AsyncAnthropic`."""
     request = message_request(run, cache=cache, **request)

@@ -37,6 +37,10 @@ _SYSTEM = ("system", "developer")
 def create_completion(client: Any, run: ActiveRun, *, stream: Literal[True], **request: Any) -> RecordedStream[ChatCompletionChunk]: ...
 @overload
 def create_completion(client: Any, run: ActiveRun, *, stream: Literal[False] | None = None, **request: Any) -> ChatCompletion: ...
+@overload
+def create_completion(
+    client: Any, run: ActiveRun, *, stream: bool, **request: Any
+) -> ChatCompletion | RecordedStream[ChatCompletionChunk]: ...
 def create_completion(client: Any, run: ActiveRun, **request: Any) -> Any:
     """`client.chat.completions.create`, with the lessons of a run in the request and the exchange as its steps.
 
@@ -65,6 +69,10 @@ async def acreate_completion(
 ) -> AsyncRecordedStream[ChatCompletionChunk]: ...
 @overload
 async def acreate_completion(client: Any, run: ActiveRun, *, stream: Literal[False] | None = None, **request: Any) -> ChatCompletion: ...
+@overload
+async def acreate_completion(
+    client: Any, run: ActiveRun, *, stream: bool, **request: Any
+) -> ChatCompletion | AsyncRecordedStream[ChatCompletionChunk]: ...
 async def acreate_completion(client: Any, run: ActiveRun, **request: Any) -> Any:
     """`create_completion` with an `openai.AsyncOpenAI`."""
     request = completion_request(run, **request)
@@ -111,6 +119,8 @@ def record_completion(run: ActiveRun, reply: Any) -> None:
 def create_response(client: Any, run: ActiveRun, *, stream: Literal[True], **request: Any) -> RecordedStream[ResponseStreamEvent]: ...
 @overload
 def create_response(client: Any, run: ActiveRun, *, stream: Literal[False] | None = None, **request: Any) -> Response: ...
+@overload
+def create_response(client: Any, run: ActiveRun, *, stream: bool, **request: Any) -> Response | RecordedStream[ResponseStreamEvent]: ...
 def create_response(client: Any, run: ActiveRun, **request: Any) -> Any:
     """`client.responses.create`, with the lessons of a run in the request and the exchange as its steps.
 
@@ -138,6 +148,10 @@ async def acreate_response(
 ) -> AsyncRecordedStream[ResponseStreamEvent]: ...
 @overload
 async def acreate_response(client: Any, run: ActiveRun, *, stream: Literal[False] | None = None, **request: Any) -> Response: ...
+@overload
+async def acreate_response(
+    client: Any, run: ActiveRun, *, stream: bool, **request: Any
+) -> Response | AsyncRecordedStream[ResponseStreamEvent]: ...
 async def acreate_response(client: Any, run: ActiveRun, **request: Any) -> Any:
     """`create_response` with an `openai.AsyncOpenAI`."""
     request = response_request(run, **request)

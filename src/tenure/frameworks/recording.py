@@ -70,11 +70,13 @@ class Recording:
 
 
 _RECORDINGS: WeakKeyDictionary[ActiveRun, Recording] = WeakKeyDictionary()
+_FINDING = RLock()
 
 
 def recording_of(run: ActiveRun) -> Recording:
     """The recording of a run; there is one for all its clients."""
-    return _RECORDINGS.setdefault(run, Recording())
+    with _FINDING:
+        return _RECORDINGS.setdefault(run, Recording())
 
 
 def record_messages(run: ActiveRun, messages: Iterable[Any]) -> None:
