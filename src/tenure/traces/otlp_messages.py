@@ -39,6 +39,7 @@ _EVENTS: Mapping[str, str] = {
     "gen_ai.tool.message": "tool",
 }
 _CHOICE = "gen_ai.choice"
+_MEDIA: Mapping[str, str] = {"image": "image", "audio": "audio", "video": "video"}
 _ASKED = ("input", "question", "query", "prompt", "task", "user_input", "user_prompt", "content")
 """Names under which a frame around calls gives what it was asked, where it gives an object."""
 
@@ -117,8 +118,10 @@ def tool_use(span: Span, report: ReadReport) -> ToolUse:
         given.get("output.value"),
         given.get("tool_response"),
     )
-    error = span.error
-    content = text_of(returned, report) or error
+    error, content = span.error, text_of(returned, report)
+    if error.endswith(content):  # what the tool returned, behind the name that a library gives to errors
+        error = content or error
+    content = content or error
     return ToolUse(
         call=Piece(kind="call", text=_arguments(arguments), name=name, call_id=call_id),
         result=Piece(kind="result", text=_cut(content), name=name, call_id=call_id, flag=True if error else None),
@@ -282,7 +285,7 @@ def _parts(role: str, parts: object, report: ReadReport) -> list[Piece]:
             close()
             pieces += _text("thought", text_at(part, "content", "thinking", "text"))
         elif kind in ("blob", "uri", "file", "image", "audio", "video") and not isinstance(part.get("text"), str):
-            report.repaired(f"{text_at(part, 'modality') or 'file'} left out"[:60])
+            report.repaired(f"{_MEDIA.get(text_at(part, 'modality') or kind, 'file')} left out")
         elif isinstance(part, dict) and isinstance(part.get("content"), str) and "text" not in part:
             texts.append(part["content"])
         else:

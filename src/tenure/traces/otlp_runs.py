@@ -145,9 +145,9 @@ class Trace:
             transcript.resume(kept)
         telling = Telling(transcript, masked=masked, kept=kept)
         _tell(order, telling)
-        silent = sum(scene.silent for scene, _ in order)
+        silent = sum(scene.silent for scene in self._scenes.values())
         self._report.repaired("model call whose messages were not recorded", silent)
-        verdicts = [verdict for scene, _ in order for verdict in scene.verdicts]
+        verdicts = [one for scene, frame in order if not frame.ends for one in scene.verdicts]
         outcome = _outcome(root, verdicts, self._report)
         if not transcript.steps:
             return None
