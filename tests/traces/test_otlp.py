@@ -356,8 +356,9 @@ ATTRIBUTES = st.sampled_from([
 ])  # fmt: skip
 ODD = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
-    | st.sampled_from(["chat", "LLM", "TOOL", "AGENT", "execute_tool", "invoke_agent", "user", "tool", "[{}]",
-                       '[{"role":"user","content":[[]]}]', '{"messages":[[{"role":7}]]}', '[{"parts":[{"type":"tool_call"},{"type":[]},7]}]', "[", "-", "٣", "\ud800"]),
+    | st.sampled_from(["chat", "LLM", "TOOL", "AGENT", "execute_tool", "user", "tool", "[{}]",
+                       '[{"role":"user","content":[[]]}]', '{"messages":[[{"role":7}]]}',
+                       '[{"parts":[{"type":"tool_call"},{"type":[]},7]}]', "[", "-", "٣", "\ud800"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([
         "stringValue", "intValue", "doubleValue", "arrayValue", "kvlistValue", "bytesValue", "values", "role", "content", "parts", "type",
         "tool_calls", "function", "id", "name", "arguments", "message", "key", "value"]), inner, max_size=3),

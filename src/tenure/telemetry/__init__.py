@@ -4,6 +4,18 @@ OpenTelemetry and Prometheus are known here alone, and loaded only then.
 """
 
 from tenure.telemetry.port import Spanning, count, exposition, is_on, model_call, span, watch_queue
-from tenure.telemetry.switching import start, start_if_asked, stop
+from tenure.telemetry.switching import start, start_if_asked, start_serving, stop
 
-__all__ = ["Spanning", "count", "exposition", "is_on", "model_call", "span", "start", "start_if_asked", "stop", "watch_queue"]
+__all__ = [
+    "Spanning",
+    "count",
+    "exposition",
+    "is_on",
+    "model_call",
+    "span",
+    "start",
+    "start_if_asked",
+    "start_serving",
+    "stop",
+    "watch_queue",
+]

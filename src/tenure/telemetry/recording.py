@@ -54,7 +54,6 @@ _NAMES: Mapping[str, str] = {
     "input_tokens": "gen_ai.usage.input_tokens",
     "output_tokens": "gen_ai.usage.output_tokens",
     "cached_tokens": "gen_ai.usage.cache_read.input_tokens",
-    "reason": "gen_ai.response.finish_reason",
     "error": "error.type",
 }
 _METRIC_FIELDS = frozenset({"outcome", "queue"})
@@ -214,7 +213,7 @@ class _Span:
         contexts.detach(self._token)
         self._record(seconds)
 
-    def _attributes(self) -> dict[str, Value]:
+    def _attributes(self) -> dict[str, Value | Sequence[str]]:
         return {_NAMES.get(name, f"tenure.{name}"): value for name, value in self._told.items()}
 
     def _record(self, seconds: float) -> None:
@@ -234,8 +233,11 @@ class _ModelCall(_Span):
         }
         super().__init__(recording, f"chat {self._named['gen_ai.request.model']}", given, kind=SpanKind.CLIENT)
 
-    def _attributes(self) -> dict[str, Value]:
-        return {**self._named, **super()._attributes()}
+    def _attributes(self) -> dict[str, Value | Sequence[str]]:
+        told: dict[str, Value | Sequence[str]] = {**self._named, **super()._attributes()}
+        if (reason := told.pop("tenure.reason", None)) is not None:
+            told["gen_ai.response.finish_reasons"] = (str(reason),)
+        return told
 
     def _record(self, seconds: float) -> None:
         self._recording._called(self._named, self._told, seconds)

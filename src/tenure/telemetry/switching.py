@@ -86,6 +86,16 @@ def start(
         LISTENER.telemetry = Recording(export=export, prometheus=prometheus, spans=spans, readers=readers)
 
 
+def start_serving(environment: Mapping[str, str] | None = None) -> None:
+    """Switches telemetry on for a server that was asked for it: metrics for Prometheus, and export where an OTLP endpoint is named.
+
+    Raises:
+        MissingExtra: the extra `telemetry` is not installed.
+    """
+    environment = os.environ if environment is None else environment
+    start(export=any(environment.get(name) for name in _ENDPOINTS), prometheus=True)
+
+
 def stop() -> None:
     """Switches telemetry off and hands over what is left."""
     with _lock:
