@@ -106,9 +106,9 @@ def outcome_of(record: Mapping[str, Any], report: ReadReport) -> Outcome:
     said = text_at(details, "feedback") or text_at(record, "feedback")
     signal = text_at(details, "signal")
     at = moment(details.get("at"))
-    success = _verdict(details.get("success"))
+    success = verdict(details.get("success"))
     if success is None and not isinstance(given, dict):
-        success = _verdict(given)
+        success = verdict(given)
     score = next((number for key in ("reward", "score") if (number := number_of(details.get(key))) is not None), None)
     if score is not None and not 0.0 <= score <= 1.0:
         report.repaired("score outside 0 to 1 left undecided")
@@ -116,6 +116,17 @@ def outcome_of(record: Mapping[str, Any], report: ReadReport) -> Outcome:
     known = success is not None or score is not None
     named = cast(Signal, signal) if signal in RELIABILITY else "environment" if known else "none"
     return Outcome(score=score, success=success, feedback=said, signal=named, expected=text_at(details, "expected"), at=at)
+
+
+def verdict(value: object) -> bool | None:
+    """Whether a word, a truth value or a number from 0 to 1 says that something succeeded; none if it does not say."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        word = value.strip().lower()
+        return True if word in _GOOD else False if word in _BAD else None
+    number = number_of(value)
+    return number >= 0.5 if number is not None and 0 <= number <= 1 else None
 
 
 def _conversation(record: Mapping[str, Any], scope: Place, report: ReadReport) -> Iterator[Run]:
@@ -232,13 +243,3 @@ def _is_message(value: object) -> bool:
 def _session(record: Mapping[str, Any]) -> str:
     session = text_at(record, *_SESSION_KEYS)
     return session if len(session) >= _SESSION_LENGTH else ""
-
-
-def _verdict(value: object) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        word = value.strip().lower()
-        return True if word in _GOOD else False if word in _BAD else None
-    number = number_of(value)
-    return number >= 0.5 if number is not None and 0 <= number <= 1 else None
