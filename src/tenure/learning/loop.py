@@ -320,9 +320,7 @@ class Learner(Submitting):
         self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings, later: bool, name: str
     ) -> Learned:
         kept = work.run(run.id)
-        earlier = kept if kept is not None and work.learned_steps(run.id) is not None else None
-        if earlier is not None and work.verdict_waits(run.id):
-            earlier = replace(earlier, outcome=Outcome())  # as it was when it was learned from
+        earlier = _as_learned(work, kept)
         if not later:
             work.keep_run(run, learned=True)
         whole = run if kept is None else work.run(run.id) or run
@@ -438,6 +436,13 @@ def why_unwanted(reading: Reading, run: Run) -> str:
         return f"it was forgotten on {forgotten[:10]}; to let it be learned again: tenure forget --run '{run.id}' --allow-again"
     revoked = is_revoked(reading, run.origin)
     return f"its origin '{revoked}' is revoked; to lift that: tenure revoke '{revoked}' --lift" if revoked else ""
+
+
+def _as_learned(reading: Reading, kept: Run | None) -> Run | None:
+    """A kept run as it was when it was learned from; none if it never was."""
+    if kept is None or reading.learned_steps(kept.id) is None:
+        return None
+    return replace(kept, outcome=Outcome()) if reading.verdict_waits(kept.id) else kept
 
 
 def _put_off(work: Writing, run: Run, thought: Thought) -> Postponed | None:

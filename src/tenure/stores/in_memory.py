@@ -518,6 +518,10 @@ class InMemoryStore:
         """Which workers are alive: threads of this process."""
         return self._workforce
 
+    def has_api_key(self, at: str) -> bool:
+        """Whether any tenant has an API key that is valid at a moment."""
+        return any(key.state(at) == "valid" for contents in self._tenancies.values() for key in contents.keys.values())
+
     def scopes(self, tenant: str | None = None) -> Sequence[str]:
         """Scopes with a delta, a run or a memory, sorted; of one tenant, or of all."""
         held = {scope for scope, contents in self._everything.items() if len(contents.ledger) or len(contents.runs) or contents.memory}

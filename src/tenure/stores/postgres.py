@@ -167,7 +167,17 @@ class PostgresStore:
     def changing_tenancy(self, tenant: str) -> Iterator[SqlTenancy]:
         """A transaction on what a service keeps of a tenant."""
         with self.transaction(check_tenant(tenant), turn=f"tenant {tenant}") as connection:
+            note_tenant(connection, tenant)
             yield SqlTenancy(connection, tenant)
+
+    def has_api_key(self, at: str) -> bool:
+        """Whether any tenant has an API key that is valid at a moment; tenant after tenant, for each is walled in."""
+
+        def has(tenant: str) -> bool:
+            with self.tenancy(tenant) as look:
+                return any(key.state(at) == "valid" for key in look.api_keys())
+
+        return any(map(has, self.tenants()))
 
     @property
     def workforce(self) -> SqlWorkforce:
@@ -307,12 +317,13 @@ def open_postgres(url: str, *, now: Callable[[], datetime] | None = None, busy_s
     place = address(url)
     engine = make_engine(place)
     try:
-        with translated(place), engine.connect() as connection:
-            with connection.begin():
-                begin(connection, tenant="")
-                found = standing(connection)
+        with translated(place), engine.connect() as connection, connection.begin():
+            begin(connection, tenant="")
+            found = standing(connection)
         if found.revision is None:
-            raise StoreError(f"Database {place.shown} is not set up. Run, with an administrator's address: tenure migrate --db postgresql://...")
+            raise StoreError(
+                f"Database {place.shown} is not set up. Run, with an administrator's address: tenure migrate --db postgresql://..."
+            )
         if not migrations.check(place.shown, found.revision):
             raise SchemaMismatch(url=place.shown, found=found.revision, expected=migrations.HEAD, newer=False)
         if found.problems:
@@ -321,5 +332,3 @@ def open_postgres(url: str, *, now: Callable[[], datetime] | None = None, busy_s
         engine.dispose()
         raise
     return PostgresStore(engine, place, found, now or (lambda: datetime.now(UTC)), busy_s)
-
-

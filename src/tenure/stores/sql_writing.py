@@ -36,7 +36,6 @@ from tenure.stores.sql_sharing import SqlTakingIn
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
 
-
 _AT_ONCE = 500
 """Rows that are indexed at once."""
 

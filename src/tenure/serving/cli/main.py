@@ -24,6 +24,7 @@ from tenure.serving.cli import (
     forget,
     history,
     holdouts,
+    keys,
     learning,
     ledger,
     mcp,
@@ -31,6 +32,7 @@ from tenure.serving.cli import (
     playbook,
     review,
     revise,
+    serve,
     settings,
     spend,
     vectors,
@@ -47,7 +49,7 @@ GROUPS = {
     "Remember": ("memory",),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Connect": ("connect", "disconnect", "mcp"),
-    "Serve": ("worker",),
+    "Serve": ("serve", "worker", "keys"),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
@@ -172,7 +174,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend, memory, connect, mcp, worker):
+for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, worker, keys):
     verbs.register(app)
 
 
