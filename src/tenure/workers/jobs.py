@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tenure.playbook.run import Run
+
 APPLICATION = "tenure"
 SCHEMA = "tenure_jobs"
 VERSION = "tenure-jobs-1"
@@ -106,6 +108,11 @@ def job_id(kind: str, scope: str, run: str, mark: str) -> str:
     """
     told = "\0".join((kind, scope, run, mark))
     return f"{kind.rpartition('.')[2]}-{hashlib.sha256(told.encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
+
+
+def mark_of(run: Run) -> str:
+    """What of a run there is to learn: it grows with its steps, and with its outcome."""
+    return f"{len(run.steps)}:{'known' if run.outcome.known else 'open'}"
 
 
 def queue_of(model: str) -> str:

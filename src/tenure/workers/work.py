@@ -9,12 +9,11 @@ from collections.abc import Callable
 
 from tenure.errors import StoreError, TenureError
 from tenure.opening import open_model
-from tenure.playbook.run import Run
 from tenure.ports import LanguageModel, Store
 from tenure.settings import read_settings
 from tenure.system import SystemClock, UlidSource
 from tenure.wiring import Tenure
-from tenure.workers.jobs import LEARN, REFLECT
+from tenure.workers.jobs import LEARN, REFLECT, mark_of
 from tenure.workers.worker import Work
 
 _log = logging.getLogger("tenure.workers")
@@ -24,11 +23,6 @@ BOOKS = 500
 
 SWEPT = 1_000
 """Runs of one scope that a sweep puts jobs in for, at most; the next sweep goes on."""
-
-
-def mark_of(run: Run) -> str:
-    """What of a run there is to learn: it grows with its steps, and with its outcome."""
-    return f"{len(run.steps)}:{'known' if run.outcome.known else 'open'}"
 
 
 class Engine:
