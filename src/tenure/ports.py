@@ -34,6 +34,10 @@ from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.postponed import Postponed as Postponed
 from tenure.postponed import PostponedReading, PostponedWriting
+from tenure.tenancy import AuditEntry as AuditEntry
+from tenure.tenancy import KeptReply as KeptReply
+from tenure.tenancy import TenantReading as TenantReading
+from tenure.tenancy import TenantWriting as TenantWriting
 from tenure.vectors import VECTOR_KINDS as VECTOR_KINDS
 from tenure.vectors import Embedded as Embedded
 from tenure.vectors import Embedder as Embedder
@@ -481,6 +485,23 @@ class Store(Protocol):
 
         Raises:
             ScopeError: the scope is empty or malformed.
+            StoreBusy: another writer held the database for longer than the wait allows.
+        """
+        ...
+
+    def tenancy(self, tenant: str) -> AbstractContextManager[TenantReading]:
+        """A consistent look at what a service keeps of a tenant.
+
+        Raises:
+            ScopeError: the tenant is empty, malformed, or a scope below one.
+        """
+        ...
+
+    def changing_tenancy(self, tenant: str) -> AbstractContextManager[TenantWriting]:
+        """A transaction on what a service keeps of a tenant: durable when it ends, undone if an error leaves it.
+
+        Raises:
+            ScopeError: the tenant is empty, malformed, or a scope below one.
             StoreBusy: another writer held the database for longer than the wait allows.
         """
         ...

@@ -31,7 +31,7 @@ ALTER TABLE scopes DROP COLUMN cases;
 ALTER TABLE installation DROP COLUMN unscrubbed;
 """
 
-SINCE_MEMORY = ("memory_entries", "memory_nodes", "memory_files", "memory_words")
+SINCE_MEMORY = ("memory_entries", "memory_nodes", "memory_files", "memory_words", "api_keys", "audit", "kept_replies")
 
 OLD_TEXTS = f"""
 {BEFORE_FORGETTING}
@@ -71,6 +71,13 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
 
 
 OLD_WORDS = """
+DROP TABLE api_keys;
+DROP TABLE audit;
+DROP TABLE kept_replies;
+DROP TABLE memory_entries;
+DROP TABLE memory_nodes;
+DROP TABLE memory_files;
+DROP TABLE memory_words;
 DROP TABLE held_statements;
 DROP TABLE observations;
 DROP TABLE labels;
@@ -81,10 +88,6 @@ DROP TABLE aggregates;
 DROP TABLE sums;
 DROP TABLE draws;
 DROP TABLE postponed;
-DROP TABLE memory_entries;
-DROP TABLE memory_nodes;
-DROP TABLE memory_files;
-DROP TABLE memory_words;
 DROP TABLE lessons_words;
 DROP TABLE runs_words;
 CREATE VIRTUAL TABLE lessons_words USING fts5(wall, said, asked, tokenize='porter unicode61');

@@ -92,7 +92,7 @@ def copy(source: Database, target: Database, *, tell: Callable[[str], None] | No
                 taken = sorted(set(scopes) & set(_scopes(into, tenant)))
                 if taken:
                     raise StoreError(
-                        f"{target.url} has something in scope '{taken[0]}' already{f' and {len(taken) - 1} more' if len(taken) > 1 else ''}. "
+                        f"{target.url} has something in {len(taken)} of these scopes already, such as '{taken[0]}'. "
                         "Nothing was copied. Copy into a database without them, or forget them there: tenure forget --all --scope ..."
                     )
                 for table in rows.metadata.sorted_tables:

@@ -50,8 +50,9 @@ from tenure.stores.memory_in_memory import MemoryContents, MemoryInMemory, Memor
 from tenure.stores.memory_words import MemoryIndex
 from tenure.stores.postponed_in_memory import PostponedInMemory, PostponingInMemory
 from tenure.stores.removal_in_memory import ForgettingInMemory, TracesInMemory
-from tenure.stores.scopes import check_scope, parents
+from tenure.stores.scopes import check_scope, check_tenant, parents
 from tenure.stores.sharing_in_memory import SharedInMemory, TakingInMemory, fresh_writer, in_folding_order
+from tenure.stores.tenancy_in_memory import TenancyInMemory, TenantContents
 from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
 from tenure.stores.waiting_in_memory import DecidingInMemory, WaitingInMemory
 from tenure.stores.weighing import weigh
@@ -467,6 +468,7 @@ class InMemoryStore:
         self._indexes = Indexes()
         self._everything: HashTrieMap[str, Contents] = HashTrieMap()
         self._spending: HashTrieMap[tuple[str, str], Usage] = HashTrieMap()
+        self._tenancies: HashTrieMap[str, TenantContents] = HashTrieMap()
 
     @property
     def url(self) -> str:
@@ -487,6 +489,20 @@ class InMemoryStore:
             yield transaction
             self._writer = transaction.writer
             self._everything = self._everything.insert(scope, transaction.contents)
+
+    @contextmanager
+    def tenancy(self, tenant: str) -> Iterator[TenancyInMemory]:
+        """A consistent look at what a service keeps of a tenant."""
+        yield TenancyInMemory(check_tenant(tenant), self._tenancies.get(tenant, TenantContents()))
+
+    @contextmanager
+    def changing_tenancy(self, tenant: str) -> Iterator[TenancyInMemory]:
+        """A transaction on what a service keeps of a tenant."""
+        check_tenant(tenant)
+        with self._my_turn():
+            transaction = TenancyInMemory(tenant, self._tenancies.get(tenant, TenantContents()))
+            yield transaction
+            self._tenancies = self._tenancies.insert(tenant, transaction.contents)
 
     def scopes(self, tenant: str | None = None) -> Sequence[str]:
         """Scopes with a delta, a run or a memory, sorted; of one tenant, or of all."""

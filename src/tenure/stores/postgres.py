@@ -19,8 +19,9 @@ from tenure.stores.dialect import Searchable
 from tenure.stores.postgres_log import PostgresLog
 from tenure.stores.postgres_schema import Standing, standing
 from tenure.stores.postgres_session import BUSY_S, LOST, Address, address, begin, make_engine, translated
-from tenure.stores.scopes import check_scope, tenant
+from tenure.stores.scopes import check_scope, check_tenant, tenant
 from tenure.stores.sql_reading import SqlReading
+from tenure.stores.sql_tenancy import SqlTenancy
 from tenure.stores.sql_writing import SqlWriting
 from tenure.stores.weighing import Weighed, own_text, searched, searched_task, weigh
 
@@ -155,6 +156,19 @@ class PostgresStore:
         with self.transaction(whose, turn=f"scope {scope}") as connection:
             yield SqlWriting(connection, scope, PostgresDialect(self._now, whose))
 
+    @contextmanager
+    def tenancy(self, tenant: str) -> Iterator[SqlTenancy]:
+        """A consistent look at what a service keeps of a tenant."""
+        with self.transaction(check_tenant(tenant)) as connection:
+            yield SqlTenancy(connection, tenant)
+
+    @contextmanager
+    def changing_tenancy(self, tenant: str) -> Iterator[SqlTenancy]:
+        """A transaction on what a service keeps of a tenant."""
+        with self.transaction(check_tenant(tenant), turn=f"tenancy {tenant}") as connection:
+            note_tenant(connection, tenant)
+            yield SqlTenancy(connection, tenant)
+
     def scopes(self, tenant: str | None = None) -> Sequence[str]:
         """Scopes with a delta, a run or a memory, sorted; of one tenant, or of all, tenant by tenant."""
         if tenant is not None:
@@ -288,12 +302,13 @@ def open_postgres(url: str, *, now: Callable[[], datetime] | None = None, busy_s
     place = address(url)
     engine = make_engine(place)
     try:
-        with translated(place), engine.connect() as connection:
-            with connection.begin():
-                begin(connection, tenant="")
-                found = standing(connection)
+        with translated(place), engine.connect() as connection, connection.begin():
+            begin(connection, tenant="")
+            found = standing(connection)
         if found.revision is None:
-            raise StoreError(f"Database {place.shown} is not set up. Run, with an administrator's address: tenure migrate --db postgresql://...")
+            raise StoreError(
+                f"Database {place.shown} is not set up. Run, with an administrator's address: tenure migrate --db postgresql://..."
+            )
         if not migrations.check(place.shown, found.revision):
             raise SchemaMismatch(url=place.shown, found=found.revision, expected=migrations.HEAD, newer=False)
         if found.problems:
@@ -302,5 +317,3 @@ def open_postgres(url: str, *, now: Callable[[], datetime] | None = None, busy_s
         engine.dispose()
         raise
     return PostgresStore(engine, place, found, now or (lambda: datetime.now(UTC)), busy_s)
-
-

@@ -407,3 +407,48 @@ memory_files = _scoped(
     Column("text", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "scope", "layer", "name"),
 )
+
+
+def _of_tenant(name: str, *columns: Column[object] | Index | UniqueConstraint | PrimaryKeyConstraint) -> Table:
+    """A table whose rows belong to a tenant as a whole."""
+    return Table(name, metadata, Column("tenant", Text, nullable=False), *columns)
+
+
+api_keys = _of_tenant(
+    "api_keys",
+    Column("id", Text, nullable=False),
+    Column("label", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("digest", Text, nullable=False),  # of its secret
+    Column("created", Text, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("expires", Text, nullable=False),  # empty for never, as below
+    Column("revoked", Text, nullable=False),
+    Column("rate", Integer, nullable=False),
+    PrimaryKeyConstraint("tenant", "id"),
+)
+
+audit = _of_tenant(
+    "audit",
+    Column("id", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("act", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("request", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "id"),
+)
+
+kept_replies = _of_tenant(
+    "kept_replies",
+    Column("key", Text, nullable=False),
+    Column("request", Text, nullable=False),  # digest of what was asked
+    Column("status", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "key"),
+    Index(None, "tenant", "at"),
+)

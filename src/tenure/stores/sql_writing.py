@@ -25,8 +25,8 @@ from tenure.playbook.wellformed import operation_problem
 from tenure.ports import Admitted, Embedded, FailedReply
 from tenure.stores import codec, rows, sql_draws, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
-from tenure.stores.memory_codec import entry_of
 from tenure.stores.growth import finished, grown, tools_called
+from tenure.stores.memory_codec import entry_of
 from tenure.stores.prepared import change, fetch, fetch_among, put
 from tenure.stores.sql_grades import SqlGrading, keep_label
 from tenure.stores.sql_memory import SqlMemoryKeeping
@@ -35,7 +35,6 @@ from tenure.stores.sql_reading import LIVE, portions
 from tenure.stores.sql_sharing import SqlTakingIn
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
-
 
 _AT_ONCE = 500
 """Rows that are indexed at once."""

@@ -21,8 +21,9 @@ from tenure.playbook.lessons import Lesson
 from tenure.ports import Nearest, Scrubbed, Usage, VectorKind
 from tenure.stores import migrations, rows, scrubbing, sql_store, sql_vectors, sqlite_words
 from tenure.stores.dialect import Searchable
-from tenure.stores.scopes import check_scope
+from tenure.stores.scopes import check_scope, check_tenant
 from tenure.stores.sql_reading import SqlReading
+from tenure.stores.sql_tenancy import SqlTenancy
 from tenure.stores.sql_vectors import Matrices
 from tenure.stores.sql_writing import SqlWriting
 from tenure.stores.sqlite_log import SqliteLog
@@ -159,6 +160,18 @@ class SqliteStore:
         """A transaction on a scope: on disk when it ends, undone if an error leaves it."""
         with self._transaction(write=True) as connection:
             yield SqlWriting(connection, check_scope(scope), self._dialect)
+
+    @contextmanager
+    def tenancy(self, tenant: str) -> Iterator[SqlTenancy]:
+        """A consistent look at what a service keeps of a tenant."""
+        with self._transaction(write=False) as connection:
+            yield SqlTenancy(connection, check_tenant(tenant))
+
+    @contextmanager
+    def changing_tenancy(self, tenant: str) -> Iterator[SqlTenancy]:
+        """A transaction on what a service keeps of a tenant."""
+        with self._transaction(write=True) as connection:
+            yield SqlTenancy(connection, check_tenant(tenant))
 
     def scopes(self, tenant: str | None = None) -> Sequence[str]:
         """Scopes with a delta, a run or a memory, sorted; of one tenant, or of all."""
