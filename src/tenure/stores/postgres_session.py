@@ -216,7 +216,8 @@ def translated(place: Address) -> Iterator[None]:
 def as_ours(exc: psycopg.Error, place: Address) -> StoreError:
     """Tenure's error for one of the driver."""
     state = exc.sqlstate or ""
-    said = _SPACES.sub(" ", (exc.diag.message_primary or str(exc)).strip())
+    said = _SPACES.sub(" ", (exc.diag.message_primary or str(exc)).strip()).removeprefix("connection failed: ")
+    said = said.partition(" Is the server running")[0]
     if state in _BUSY:
         return StoreBusy(f"Database {place.shown} was busy: {_BUSY[state]} ({said}). Nothing was written; try again.")
     if state in ("42P01", "3F000", "42703", "42883") or (state == "42704" and "vector" in said):

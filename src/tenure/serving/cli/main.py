@@ -28,6 +28,7 @@ from tenure.serving.cli import (
     ledger,
     mcp,
     memory,
+    migrate,
     playbook,
     review,
     revise,
@@ -46,7 +47,7 @@ GROUPS = {
     "Remember": ("memory",),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Connect": ("connect", "disconnect", "mcp"),
-    "Set up": ("config", "doctor", "embed", "version", "bench"),
+    "Set up": ("config", "doctor", "migrate", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
 
@@ -170,7 +171,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend, memory, connect, mcp):
+for verbs in (settings, vectors, bench, spend, memory, connect, mcp, migrate):
     verbs.register(app)
 
 
