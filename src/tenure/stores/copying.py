@@ -49,6 +49,10 @@ class Database(Protocol):
         """What is the database's own."""
         ...
 
+    def close(self) -> None:
+        """Release connections."""
+        ...
+
     def reading(self, scope: str) -> AbstractContextManager[Reading]:
         """A look at a scope."""
         ...
@@ -69,12 +73,15 @@ class Copied:
     problems: Mapping[str, Sequence[str]]
 
 
-def copy(source: Database, target: Database, *, tell: Callable[[str], None] | None = None) -> Copied:
+def copy(
+    source: Database, target: Database, *, tenants: Sequence[str] | None = None, tell: Callable[[str], None] | None = None
+) -> Copied:
     """Copy all of a database into another one. What is in the other stays; nothing comes where something is.
 
     Args:
         source: is not changed. What is written to it meanwhile may be left behind, tenant by tenant.
         target: another database, of the present schema.
+        tenants: whose rows; none takes all.
         tell: is told each step as it begins.
 
     Raises:
@@ -82,7 +89,7 @@ def copy(source: Database, target: Database, *, tell: Callable[[str], None] | No
     """
     say = tell or (lambda _: None)
     counted: dict[str, int] = {}
-    tenants = source.tenants()
+    tenants = source.tenants() if tenants is None else tenants
     with target.transaction("", turn="copying") as into:
         for tenant in tenants:
             say(f"copying {tenant}")
@@ -92,7 +99,7 @@ def copy(source: Database, target: Database, *, tell: Callable[[str], None] | No
                 taken = sorted(set(scopes) & set(_scopes(into, tenant)))
                 if taken:
                     raise StoreError(
-                        f"{target.url} has something in scope '{taken[0]}' already{f' and {len(taken) - 1} more' if len(taken) > 1 else ''}. "
+                        f"{target.url} has something in {len(taken)} of these scopes already, such as '{taken[0]}'. "
                         "Nothing was copied. Copy into a database without them, or forget them there: tenure forget --all --scope ..."
                     )
                 for table in rows.metadata.sorted_tables:

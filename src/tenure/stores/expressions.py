@@ -17,7 +17,7 @@ from sqlalchemy.types import TypeDecorator, UserDefinedType
 from tenure.stores.vectors import unpack
 
 
-class holds_at(GenericFunction[int]):  # noqa: N801  # it is written like a function of the database
+class holds_at(GenericFunction[int]):  # it is written like a function of the database
     """Where in a text another one stands first, from 1; 0 if it does not."""
 
     type = Integer()
@@ -79,12 +79,15 @@ class PackedVector(TypeDecorator[bytes]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: SqlDialect) -> Any:
+        """The type of the column."""
         return dialect.type_descriptor(_PgVector() if dialect.name == "postgresql" else LargeBinary())
 
     def process_bind_param(self, value: bytes | None, dialect: SqlDialect) -> Any:
+        """Packed bytes as the database takes them."""
         return value if value is None or dialect.name != "postgresql" else vector_text(value)
 
     def process_result_value(self, value: Any, dialect: SqlDialect) -> bytes | None:
+        """What the database has, as packed bytes."""
         if value is None or dialect.name != "postgresql":
             return None if value is None else bytes(value)
         numbers = array("f", json.loads(value))
@@ -105,6 +108,7 @@ class KeyText(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: SqlDialect) -> str | None:
+        """The text as an index can hold it."""
         return short_key(value) if value is not None and dialect.name == "postgresql" else value
 
 

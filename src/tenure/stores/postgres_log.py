@@ -31,7 +31,8 @@ def put_entries(connection: Connection, tenant: str, wall: int, new: Sequence[tu
     for start in range(0, len(new), _AT_ONCE):
         some = [(row, indexed_words(said)) for row, said in new[start : start + _AT_ONCE]]
         cursor.execute(
-            "INSERT INTO memory_words (tenant, n, wall, said) SELECT %s, n, %s, said FROM unnest(%s::bigint[], %s::text[]) AS new (n, said)",
+            "INSERT INTO memory_words (tenant, n, wall, said) "
+            "SELECT %s, n, %s, said FROM unnest(%s::bigint[], %s::text[]) AS new (n, said)",
             (tenant, wall, [row for row, _ in some], [" ".join(said) for _, said in some]),
         )
         held = [(root, row) for row, said in some for root in sorted(set(map(_root, said)))]
@@ -47,7 +48,8 @@ def remove_entries(connection: Connection, tenant: str, rows: Sequence[int]) -> 
     cursor = connection.connection.cursor()
     for start in range(0, len(rows), _AT_ONCE):
         gone = cursor.execute(
-            "DELETE FROM memory_words WHERE tenant = %s AND n = ANY(%s) RETURNING n, wall, said", (tenant, list(rows[start : start + _AT_ONCE]))
+            "DELETE FROM memory_words WHERE tenant = %s AND n = ANY(%s) RETURNING n, wall, said",
+            (tenant, list(rows[start : start + _AT_ONCE])),
         ).fetchall()
         held = [(int(wall), root, int(n)) for n, wall, said in gone for root in set(map(_root, said.split()))]
         if held:
@@ -82,7 +84,8 @@ class PostgresLog:
         """How many entries there are, `LARGEST` at most."""
         if self._size is None:
             ((self._size,),) = self._ask(
-                "SELECT count(*) FROM (SELECT 1 FROM memory_entries WHERE tenant = %s AND scope = %s LIMIT %s) AS few", (*self._scope, LARGEST)
+                "SELECT count(*) FROM (SELECT 1 FROM memory_entries WHERE tenant = %s AND scope = %s LIMIT %s) AS few",
+                (*self._scope, LARGEST),
             )
         return int(self._size or 0)
 
@@ -92,8 +95,8 @@ class PostgresLog:
 
     def _held(self, roots: Sequence[str]) -> dict[str, int]:
         found = self._ask(
-            "SELECT s.stem, (SELECT count(*) FROM (SELECT 1 FROM memory_holders AS h WHERE h.tenant = %s AND h.wall = %s AND h.stem = s.stem "
-            "LIMIT %s) AS few) FROM unnest(%s::text[]) AS s (stem)",
+            "SELECT s.stem, (SELECT count(*) FROM (SELECT 1 FROM memory_holders AS h "
+            "WHERE h.tenant = %s AND h.wall = %s AND h.stem = s.stem LIMIT %s) AS few) FROM unnest(%s::text[]) AS s (stem)",
             (self._scope[0], self._wall, COMMON + 1, list(dict.fromkeys(roots))),
         )
         return {str(root): int(count) for root, count in found}
@@ -133,20 +136,26 @@ class PostgresLog:
             values,
         )
         return [
-            (int(n), Said(str(one), session_name(day, session), bool(own), tuple(said.split()), str(json.loads(body)["text"]) if body else ""))
+            (
+                int(n),
+                Said(str(one), session_name(day, session), bool(own), tuple(said.split()), str(json.loads(body)["text"]) if body else ""),
+            )
             for n, one, day, session, own, said, body in read
         ]
 
     def bodies(self, numbers: Sequence[int]) -> Mapping[int, str]:
         """What is kept of the entries in rows."""
         found = self._ask(
-            "SELECT n, body FROM memory_entries WHERE tenant = %s AND n = ANY(%s) AND scope = %s", (self._scope[0], list(numbers), self._scope[1])
+            "SELECT n, body FROM memory_entries WHERE tenant = %s AND n = ANY(%s) AND scope = %s",
+            (self._scope[0], list(numbers), self._scope[1]),
         )
         return {int(n): str(body) for n, body in found}
 
     def on_day(self, day: str) -> Sequence[tuple[str, int]]:
         """Session and row of each entry of a day, in order."""
-        found = self._ask("SELECT session, n FROM memory_entries WHERE tenant = %s AND scope = %s AND day = %s ORDER BY at, id", (*self._scope, day))
+        found = self._ask(
+            "SELECT session, n FROM memory_entries WHERE tenant = %s AND scope = %s AND day = %s ORDER BY at, id", (*self._scope, day)
+        )
         return [(str(session), int(n)) for session, n in found]
 
     def _ask(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:

@@ -81,7 +81,9 @@ def standing(connection: Connection) -> Standing:
         )
     open_tables = unwalled(cursor)
     if revision is not None and open_tables:
-        problems.append(f"tables without a wall between tenants: {', '.join(open_tables)}; run, with an administrator's address: tenure migrate")
+        problems.append(
+            f"tables without a wall between tenants: {', '.join(open_tables)}; run, with an administrator's address: tenure migrate"
+        )
     return Standing(revision=revision, extensions=str(where[0]) if where else "public", problems=tuple(problems))
 
 
@@ -136,8 +138,8 @@ def wall_in(cursor: Any) -> None:
         if kind == "vector":
             # Beside the rest of its row as long as that fits a page: every one of them is read for a question.
             cursor.execute(sql.SQL("ALTER TABLE {table} ALTER COLUMN {column} SET STORAGE MAIN").format(**named))
-    # After the order of bytes: the type of a column that a policy names cannot be changed.
-    for (name, enabled, forced, has_policy, _) in cursor.execute(_TENANT_TABLES).fetchall():
+    # After the texts: the type of a column that a policy names cannot be changed.
+    for name, enabled, forced, has_policy, _ in cursor.execute(_TENANT_TABLES).fetchall():
         table = sql.Identifier(SCHEMA, name)
         if not enabled:
             cursor.execute(sql.SQL("ALTER TABLE {} ENABLE ROW LEVEL SECURITY").format(table))
@@ -145,7 +147,7 @@ def wall_in(cursor: Any) -> None:
             cursor.execute(sql.SQL("ALTER TABLE {} FORCE ROW LEVEL SECURITY").format(table))
         if not has_policy:
             policy = "CREATE POLICY {} ON {} USING (" + _WALL + ") WITH CHECK (" + _WALL + ")"
-            cursor.execute(sql.SQL(policy).format(sql.Identifier(POLICY), table))  # type: ignore[arg-type]
+            cursor.execute(sql.SQL(policy).format(sql.Identifier(POLICY), table))
 
 
 def let_in(cursor: Any, role: str) -> None:

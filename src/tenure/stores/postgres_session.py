@@ -69,16 +69,16 @@ def address(url: str) -> Address:
         StoreError: it cannot be read. The message does not repeat it, for it may hold a password.
     """
     try:
-        said = {name: str(value) for name, value in conninfo_to_dict(f"postgresql://{url.partition('://')[2]}").items() if value is not None}
+        said = {
+            name: str(value) for name, value in conninfo_to_dict(f"postgresql://{url.partition('://')[2]}").items() if value is not None
+        }
     except psycopg.Error as exc:
         raise StoreError(
             "The PostgreSQL address cannot be read. Write it like postgresql://tenure_app:PASSWORD@host:5432/database, "
             "with signs such as @ or / in a password as %40 or %2F."
         ) from exc
     given = {"connect_timeout": str(CONNECT_S), "application_name": "tenure"} | said
-    return Address(
-        conninfo=make_conninfo("", **given), shown=shown_url(said), user=said.get("user", ""), database=said.get("dbname", "")
-    )
+    return Address(conninfo=make_conninfo("", **given), shown=shown_url(said), user=said.get("user", ""), database=said.get("dbname", ""))
 
 
 def shown_url(said: dict[str, str], password: str = "") -> str:
@@ -165,7 +165,7 @@ def begin(
         busy_s, statement_s: how long a turn, and a statement, may take.
     """
     level = "READ COMMITTED, READ WRITE" if write else "REPEATABLE READ, READ ONLY"
-    said = [
+    said: list[sql.Composable] = [
         sql.SQL("BEGIN ISOLATION LEVEL ") + sql.SQL(level),
         sql.SQL("SET LOCAL search_path TO {}, {}").format(sql.Identifier(SCHEMA), sql.Identifier(extensions)),
         sql.SQL("SET LOCAL tenure.tenant TO {}").format(sql.Literal(tenant)),
@@ -216,11 +216,14 @@ def translated(place: Address) -> Iterator[None]:
 def as_ours(exc: psycopg.Error, place: Address) -> StoreError:
     """Tenure's error for one of the driver."""
     state = exc.sqlstate or ""
-    said = _SPACES.sub(" ", (exc.diag.message_primary or str(exc)).strip())
+    said = _SPACES.sub(" ", (exc.diag.message_primary or str(exc)).strip()).removeprefix("connection failed: ")
+    said = said.partition(" Is the server running")[0]
     if state in _BUSY:
         return StoreBusy(f"Database {place.shown} was busy: {_BUSY[state]} ({said}). Nothing was written; try again.")
     if state in ("42P01", "3F000", "42703", "42883") or (state == "42704" and "vector" in said):
-        return StoreError(f"Database {place.shown} lacks a part of Tenure's schema ({said}). Run, with an administrator's address: tenure migrate")
+        return StoreError(
+            f"Database {place.shown} lacks a part of Tenure's schema ({said}). Run, with an administrator's address: tenure migrate"
+        )
     if state == "42501":
         if "row-level security" in said:
             return StoreError(f"Database {place.shown} refused a row of another tenant ({said}). Nothing was written.")

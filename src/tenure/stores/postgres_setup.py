@@ -87,9 +87,7 @@ def set_up(url: str, *, role: str = ROLE, password: str | None = None, now: Call
         engine.dispose()
     said = {name: str(value) for name, value in conninfo_to_dict(place.conninfo).items() if value is not None}
     shown = shown_url({**said, "user": role}, secret)
-    return SetUp(
-        url=shown, role=role, role_made=made, password=secret, before=before or "", now=migrations.HEAD, scrubbed=scrubbed
-    )
+    return SetUp(url=shown, role=role, role_made=made, password=secret, before=before or "", now=migrations.HEAD, scrubbed=scrubbed)
 
 
 def _role(cursor: Any, role: str, password: str | None) -> tuple[bool, str]:
@@ -103,7 +101,8 @@ def _role(cursor: Any, role: str, password: str | None) -> tuple[bool, str]:
             cursor.execute(made.format(name, sql.Literal(secret or password)))
         except psycopg.errors.InsufficientPrivilege as exc:
             raise StoreError(
-                f"This login may not make the role '{role}'. Have an administrator make it (CREATE ROLE {role} LOGIN), or name one that is there: --role"
+                f"This login may not make the role '{role}'. Have an administrator make it (CREATE ROLE {role} LOGIN), "
+                "or name one that is there: --role"
             ) from exc
         return True, secret
     if found[0] or found[1]:

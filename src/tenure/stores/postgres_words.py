@@ -108,7 +108,8 @@ def sharing(connection: Connection, tenant: str, wall: int, groups: Sequence[Seq
         if not held[rarest]:
             continue
         same = " ".join(
-            "AND EXISTS (SELECT 1 FROM lessons_holders AS o WHERE o.tenant = h.tenant AND o.wall = h.wall AND o.stem = %s AND o.n = h.n AND o.own)"
+            "AND EXISTS (SELECT 1 FROM lessons_holders AS o "
+            "WHERE o.tenant = h.tenant AND o.wall = h.wall AND o.stem = %s AND o.n = h.n AND o.own)"
             for _ in others
         )
         statements.append(f"(SELECT h.n FROM lessons_holders AS h WHERE h.tenant = %s AND h.wall = %s AND h.stem = %s AND h.own {same})")
@@ -133,9 +134,7 @@ class PostgresIndex:
 
     exact = False
 
-    def __init__(
-        self, connection: Connection, table: Searchable, walls: Mapping[int, str], *, tenant: str, size: int, asked: str
-    ) -> None:
+    def __init__(self, connection: Connection, table: Searchable, walls: Mapping[int, str], *, tenant: str, size: int, asked: str) -> None:
         self._cursor = connection.connection.cursor()
         self._table, self._walls, self._tenant, self._size = table, walls, tenant, size
         self._held: dict[str, int] = {}

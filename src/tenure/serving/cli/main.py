@@ -29,6 +29,7 @@ from tenure.serving.cli import (
     ledger,
     mcp,
     memory,
+    migrate,
     playbook,
     review,
     revise,
@@ -50,7 +51,7 @@ GROUPS = {
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Connect": ("connect", "disconnect", "mcp"),
     "Serve": ("serve", "worker", "keys"),
-    "Set up": ("config", "doctor", "embed", "version", "bench"),
+    "Set up": ("config", "doctor", "migrate", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
 
@@ -174,7 +175,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, worker, keys):
+for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, worker, keys, migrate):
     verbs.register(app)
 
 
