@@ -160,7 +160,7 @@ Tenure works without any.
 | database | `--db URL` | `TENURE_DB` | `.tenure/tenure.db` of the project, else the user's data folder |
 | scope | `--scope PATH` | `TENURE_SCOPE` | `local/` and the project's stable name; outside of a project `local/default` |
 
-| telemetry | | `TENURE_TELEMETRY` (`on`, `off`) | on where an OTLP endpoint is named (`OTEL_EXPORTER_OTLP_ENDPOINT`) and the extra `telemetry` is installed ([observability](../howto/observability.md)) |
+| [telemetry](../howto/observability.md) | | `TENURE_TELEMETRY` (`on`, `off`) | on where `OTEL_EXPORTER_OTLP_ENDPOINT` is set |
 
 The first command that writes makes the database. What stands further left wins.
 A database is named by a URL such as `sqlite:///book.db` (relative) or `sqlite:////srv/book.db`
