@@ -15,6 +15,7 @@ DROP TABLE forgotten_runs;
 DROP INDEX ix_runs_tenant_scope_origin;
 ALTER TABLE runs DROP COLUMN origin;
 ALTER TABLE runs DROP COLUMN revoked;
+ALTER TABLE runs DROP COLUMN verdict_learned;
 DROP INDEX ix_ledger_tenant_scope_delta_id;
 DROP INDEX ix_ledger_tenant_scope_delta_key;
 ALTER TABLE ledger RENAME TO shared;
@@ -31,7 +32,7 @@ ALTER TABLE scopes DROP COLUMN cases;
 ALTER TABLE installation DROP COLUMN unscrubbed;
 """
 
-SINCE_MEMORY = ("memory_entries", "memory_nodes", "memory_files", "memory_words")
+SINCE_MEMORY = ("memory_entries", "memory_nodes", "memory_files", "memory_words", "api_keys", "audit", "kept_replies", "workers", "turns")
 
 OLD_TEXTS = f"""
 {BEFORE_FORGETTING}
@@ -71,6 +72,15 @@ def test_sizes_are_counted_from_the_lessons_of_an_earlier_schema(tmp_path: Path)
 
 
 OLD_WORDS = """
+DROP TABLE api_keys;
+DROP TABLE audit;
+DROP TABLE kept_replies;
+DROP TABLE workers;
+DROP TABLE turns;
+DROP TABLE memory_entries;
+DROP TABLE memory_nodes;
+DROP TABLE memory_files;
+DROP TABLE memory_words;
 DROP TABLE held_statements;
 DROP TABLE observations;
 DROP TABLE labels;
@@ -81,10 +91,6 @@ DROP TABLE aggregates;
 DROP TABLE sums;
 DROP TABLE draws;
 DROP TABLE postponed;
-DROP TABLE memory_entries;
-DROP TABLE memory_nodes;
-DROP TABLE memory_files;
-DROP TABLE memory_words;
 DROP TABLE lessons_words;
 DROP TABLE runs_words;
 CREATE VIRTUAL TABLE lessons_words USING fts5(wall, said, asked, tokenize='porter unicode61');

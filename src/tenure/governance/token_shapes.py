@@ -38,6 +38,7 @@ _SHAPES: tuple[tuple[str, str, str], ...] = (
     ("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", rf"{_SAFE}{{12,255}}"),
     ("openai-key", "sk-", rf"{_ANY}{{20,255}}"),
     ("api-token", "sk-", r"[A-Za-z0-9_.-]{12,255}"),
+    ("tenure-key", "tnr_", rf"{_ANY}{{62}}"),
     ("huggingface-token", "hf_ api_org_", rf"{_ANY}{{20,255}}"),
     ("npm-token", "npm_", rf"{_ANY}{{20,255}}"),
     ("pypi-token", "pypi-", rf"{_SAFE}{{16,255}}"),

@@ -31,7 +31,7 @@ from tenure.playbook.credit import beyond, credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Retire, Tally, Update
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
 from tenure.playbook.lessons import Lesson
-from tenure.playbook.run import Run
+from tenure.playbook.run import Outcome, Run
 from tenure.ports import Clock, IdSource, LanguageModel, Postponed, Reading, Replay, Store, Writing
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
@@ -320,7 +320,7 @@ class Learner(Submitting):
         self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings, later: bool, name: str
     ) -> Learned:
         kept = work.run(run.id)
-        earlier = kept if kept is not None and work.learned_steps(run.id) is not None else None
+        earlier = _as_learned(work, kept)
         if not later:
             work.keep_run(run, learned=True)
         whole = run if kept is None else work.run(run.id) or run
@@ -438,6 +438,13 @@ def why_unwanted(reading: Reading, run: Run) -> str:
     return f"its origin '{revoked}' is revoked; to lift that: tenure revoke '{revoked}' --lift" if revoked else ""
 
 
+def _as_learned(reading: Reading, kept: Run | None) -> Run | None:
+    """A kept run as it was when it was learned from; none if it never was."""
+    if kept is None or reading.learned_steps(kept.id) is None:
+        return None
+    return replace(kept, outcome=Outcome()) if reading.verdict_waits(kept.id) else kept
+
+
 def _put_off(work: Writing, run: Run, thought: Thought) -> Postponed | None:
     """Note that the model's part was put off, with the attempts so far; or, where a model did it, that it is done."""
     if thought.postponed is None:
@@ -523,7 +530,8 @@ def _adds_to(run: Run, reading: Reading, learned: int | None) -> bool:
     kept = reading.run(run.id) if learned is not None else None
     if learned is None or kept is None:
         return True
-    return len(run.steps) > learned or (run.outcome.known and not kept.outcome.known) or learned < len(kept.steps)
+    verdict = run.outcome.known and (not kept.outcome.known or reading.verdict_waits(run.id))
+    return len(run.steps) > learned or verdict or learned < len(kept.steps)
 
 
 def _summed(counts: Sequence[Tally], support: Sequence[Tally]) -> list[Tally]:

@@ -71,6 +71,17 @@ def tenant(scope: str) -> str:
     return check_scope(scope).partition("/")[0]
 
 
+def check_tenant(name: str) -> str:
+    """A tenant's name, unchanged, if it is one.
+
+    Raises:
+        ScopeError: it is missing or malformed, or a scope below a tenant.
+    """
+    if "/" in check_scope(name):
+        raise ScopeError(f"'{name}' is a scope of the tenant '{tenant(name)}', not a tenant. Name the tenant alone.")
+    return name
+
+
 def _problem(part: str) -> str:
     """What is wrong with one part, as the end of a sentence; empty if it is sound."""
     if not part:
