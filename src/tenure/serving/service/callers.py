@@ -67,9 +67,7 @@ class Caller:
         return scope
 
 
-UNKNOWN_KEY = (
-    "The API key is unknown, expired or revoked. Send one as 'Authorization: Bearer tnr_...'; make one: tenure keys create"
-)
+UNKNOWN_KEY = "The API key is unknown, expired or revoked. Send one as 'Authorization: Bearer tnr_...'; make one: tenure keys create"
 
 
 def identify(store: Store, presented: str, clock: Clock, *, request: str = "") -> Caller:
