@@ -133,6 +133,10 @@ class ConversationKeeping(ConversationReading, Protocol):
         """
         ...
 
+    def use_conversation(self, conversation_id: str, *, used: str, ended: str = "") -> None:
+        """Note when a conversation was last used and, unless empty, when its outcome was reported; its texts stay as they are."""
+        ...
+
     def name_reply(self, reply: str, conversation_id: str, at: str) -> None:
         """Note in which conversation a provider gave a reply, so that a request that goes on from it is known for its turn."""
         ...

@@ -77,6 +77,22 @@ def test_one_of_an_earlier_generation_is_not_kept(store: Store) -> None:
         assert work.conversation("c1") == conversation(scope, generation=1)
 
 
+def test_use_and_end_are_noted_also_of_one_that_is_out_of_date(store: Store) -> None:
+    scope, tenant = names()
+    with store.changing_tenancy(tenant) as work:
+        work.keep_conversation(conversation(scope))
+        work.use_conversation("c1", used="2026-04-01", ended="2026-04-02")
+        work.use_conversation("c1", used="2026-04-03")
+        work.use_conversation("none", used="2026-04-03")
+        assert work.conversation("c1") == conversation(scope, used="2026-04-03", ended="2026-04-02")
+        work.outdate_conversations()
+        work.use_conversation("c1", used="2026-04-04")
+    with store.tenancy(tenant) as look:
+        found = look.conversation("c1")
+        assert found is not None
+        assert (found.used, found.ended, found.core, found.generation) == ("2026-04-04", "2026-04-02", "", 0)
+
+
 def test_old_ones_go_with_the_names_of_their_replies(store: Store) -> None:
     scope, tenant = names()
     with store.changing_tenancy(tenant) as work:

@@ -91,6 +91,8 @@ class Context:
 
     Attributes:
         text: for the prompt; empty if there is nothing to say yet.
+        stable: the part of `text` that does not depend on the task: core and tail; `text` begins with it. Empty where they
+            cannot be told apart.
         tokens: its size, as `counted_by` counts.
         lessons: ids of the lessons in it, in order.
         cases: ids of the runs in it, in order.
@@ -110,6 +112,7 @@ class Context:
     """
 
     text: str = ""
+    stable: str = ""
     tokens: int = 0
     lessons: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
@@ -214,8 +217,10 @@ def recall(
         chosen = [lesson for lesson in chosen if lesson.id not in gone]
         recalled, ages = _for_this_task(chosen, ids, text), aged() if ages else ""
         told = whole_text()
+    apart = redact(text).text
     return Context(
         text=told,
+        stable=apart if told.startswith(apart) else "",
         tokens=counted(told),
         lessons=tuple(parts),
         cases=tuple(case.run for case in cases.shown),

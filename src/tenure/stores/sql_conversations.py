@@ -57,6 +57,12 @@ class SqlConversations:
         self._connection.execute(put.on_conflict_do_update(index_elements=["tenant", "id"], set_={**values, "id": put.excluded.id}))
         return True
 
+    def use_conversation(self, conversation_id: str, *, used: str, ended: str = "") -> None:
+        """Note when a conversation was last used, and when it ended."""
+        t = rows.conversations
+        values = {"used": used, **({"ended": ended} if ended else {})}
+        self._connection.execute(update(t).where(t.c.tenant == self._tenant, t.c.id == conversation_id).values(**values))
+
     def name_reply(self, reply: str, conversation_id: str, at: str) -> None:
         """Note in which conversation a provider gave a reply."""
         t = rows.conversation_replies

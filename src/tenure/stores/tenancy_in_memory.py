@@ -107,6 +107,13 @@ class TenancyInMemory:
         self.contents = replace(self.contents, conversations=self.contents.conversations.insert(conversation.id, conversation))
         return True
 
+    def use_conversation(self, conversation_id: str, *, used: str, ended: str = "") -> None:
+        """Note when a conversation was last used, and when it ended."""
+        kept = self.contents.conversations.get(conversation_id)
+        if kept is not None:
+            kept = replace(kept, used=used, ended=ended or kept.ended)
+            self.contents = replace(self.contents, conversations=self.contents.conversations.insert(conversation_id, kept))
+
     def name_reply(self, reply: str, conversation_id: str, at: str) -> None:
         """Note in which conversation a provider gave a reply."""
         self.contents = replace(self.contents, of_replies=self.contents.of_replies.insert(reply, conversation_id))
