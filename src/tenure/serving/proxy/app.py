@@ -8,8 +8,6 @@ import logging
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from datetime import UTC
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -17,22 +15,17 @@ import anyio
 import httpx2
 
 from tenure.errors import StoreError, TenureError
-from tenure.playbook.run import Outcome
-from tenure.serving.proxy.bodies import Body, Form, Opening, extended, form_of, opening_of, read_body
-from tenure.serving.proxy.conversations import Conversations, TakenUp
-from tenure.serving.proxy.door import Admitted, Door
+from tenure.serving.proxy.bodies import Form, form_of
+from tenure.serving.proxy.door import Door
 from tenure.serving.proxy.errors import error_body
-from tenure.serving.proxy.exchange import Heard, Receive, Scope, Send, Upload, read_all, reply, watch
-from tenure.serving.proxy.outcomes import outcome_of_body, outcome_of_header
+from tenure.serving.proxy.exchange import Asked, Heard, Receive, Scope, Send, Upload, asked_of, read_all, reply, watch
+from tenure.serving.proxy.own_part import OwnPart, Prepared, Said
 from tenure.serving.proxy.pending import Pending
-from tenure.serving.proxy.recording import Recorder, Turn
-from tenure.serving.proxy.upstream import Headers, Upstreams, has_credential, headers_back, open_client, request_to
+from tenure.serving.proxy.upstream import Upstreams, has_credential, headers_back, open_client, request_to
 from tenure.serving.service.engine import Engine
 from tenure.serving.service.problems import Problem, problem_of
-from tenure.stores.scopes import tenant
 
 _T = TypeVar("_T")
-
 _log = logging.getLogger("tenure.proxy")
 
 BUDGET_MS = 50
@@ -44,58 +37,15 @@ LARGEST = 16 << 20
 RECORDED = 8 << 20
 """Bytes of an answer that are recorded, at most."""
 
+LATE_S = 60.0
+"""Seconds that a turn waits to be recorded for what Tenure was too slow to add."""
+
 THREADS = 8
 WAITING = 64
 """Requests that may wait for a thread; further ones go on without Tenure at once."""
 
 _GOES_ON = re.compile(rb'"previous_response_id"\s*:\s*"([^"\\]+)"')
-
-_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}")
 _ENDS = re.compile(r"/v1/runs/([^/]+)/outcome")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """A request as it came.
-
-    Attributes:
-        method, path, query: the path percent-encoded.
-        headers: names in lower case.
-        address: where it came from.
-        run, outcome: what its headers say of its run.
-    """
-
-    method: str
-    path: str
-    query: bytes
-    headers: Headers
-    address: str
-    run: str = ""
-    outcome: Outcome | None = None
-
-    @property
-    def by_name(self) -> dict[str, str]:
-        return {name.decode("latin-1"): value.decode("latin-1") for name, value in self.headers}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Prepared:
-    """What Tenure made of a request.
-
-    Attributes:
-        admitted: who sent it.
-        body: the request as it came, taken apart; none if it could not be read.
-        opening, taken: its conversation; none if nothing is recorded.
-        content: the bytes to send.
-        said: for the header x-tenure.
-    """
-
-    admitted: Admitted
-    content: bytes
-    body: Body | None = None
-    opening: Opening | None = None
-    taken: TakenUp | None = None
-    said: str = "unread"
 
 
 class Proxy:
@@ -104,19 +54,24 @@ class Proxy:
     Whatever is not such a request passes untouched; so does every request when Tenure's own part fails or is slow.
 
     Args:
-        engine: what recalls, and where conversations and runs are kept.
+        engine: what recalls, and where conversations and runs are kept; none passes everything, for whoever comes.
         upstreams: providers by name.
-        door: who may come in.
+        door: who may come in; none asks for keys.
         budget_ms: how long a request waits for Tenure, in milliseconds.
-        client: sends requests; none makes one when the app starts.
+        client: sends requests; none makes one at the first request.
     """
 
     def __init__(
-        self, engine: Engine, upstreams: Upstreams, door: Door, *, budget_ms: float = BUDGET_MS, client: httpx2.AsyncClient | None = None
+        self,
+        engine: Engine | None,
+        upstreams: Upstreams,
+        door: Door | None = None,
+        *,
+        budget_ms: float = BUDGET_MS,
+        client: httpx2.AsyncClient | None = None,
     ) -> None:
-        self._engine, self._upstreams, self._door, self._budget_s = engine, upstreams, door, budget_ms / 1000
-        self._conversations, self._recorder = Conversations(engine), Recorder(engine)
-        self._client = client
+        self._upstreams, self._budget_s, self._client = upstreams, budget_ms / 1000, client
+        self._own = OwnPart(engine, door or Door(engine)) if engine is not None else None
         self._adding = ThreadPoolExecutor(THREADS, thread_name_prefix="tenure-proxy-adding")
         self._recording = ThreadPoolExecutor(2, thread_name_prefix="tenure-proxy-recording")
         self._busy = 0
@@ -134,7 +89,7 @@ class Proxy:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":
-            await self._answer(scope, receive, send)
+            await self._answer(asked_of(scope), receive, send)
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1003, "reason": "The proxy passes HTTP on, no WebSockets."})
@@ -158,87 +113,59 @@ class Proxy:
 
     # -- one request ---------------------------------------------------------------------------------
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        raw_path = scope.get("raw_path") or scope["path"].encode("utf-8")
-        client = scope.get("client") or ("", 0)
-        asked = _Asked(
-            method=scope["method"],
-            path=raw_path.decode("ascii", "replace").partition("?")[0],
-            query=scope.get("query_string", b""),
-            headers=[(bytes(name).lower(), bytes(value)) for name, value in scope["headers"]],
-            address=str(client[0]),
-        )
+    async def _answer(self, asked: Asked, receive: Receive, send: Send) -> None:
         try:
-            asked = self._with_run(asked)
             ends = _ENDS.fullmatch(asked.path)
-            if ends is not None and asked.method == "POST":
-                await self._take_outcome(asked, unquote(ends[1]), receive, send)
+            if ends is not None and asked.method == "POST" and self._own is not None:
+                await self._take_outcome(self._own, asked, unquote(ends[1]), receive, send)
                 return
             goal = self._upstreams.of(asked.path, asked.headers)
             if goal is None:
                 names = ", ".join(f"/{name}/v1/..." for name in self._upstreams.urls)
                 raise Problem(404, "upstream", f"No provider is known for {asked.path[:200]}. Begin the path with a name: {names}")
             form = form_of(asked.method, goal[1])
-            if form is None or asked.by_name.get("content-encoding", "identity").lower() != "identity":
-                await self._pass(asked, goal, receive, send, said="" if form is None else "passed; compressed request")
+            if form is None or self._own is None:
+                await self._pass(asked, goal, receive, send)
+            elif asked.by_name.get("content-encoding", "identity").lower() != "identity":
+                await self._pass(asked, goal, receive, send, said="passed; compressed request")
             else:
-                await self._converse(asked, goal, form, receive, send)
+                await self._converse(self._own, asked, goal, form, receive, send)
         except Problem as exc:
             await reply(send, exc.status, error_body(asked.path, exc.status, exc.kind, exc.detail), exc.headers)
 
-    def _with_run(self, asked: _Asked) -> _Asked:
-        """The request with what its headers say of its run.
-
-        Raises:
-            Problem: 400, they cannot be used.
-        """
-        run, said = asked.by_name.get("x-tenure-run", "").strip(), asked.by_name.get("x-tenure-outcome", "").strip()
-        if run and not _RUN.fullmatch(run):
-            raise Problem(400, "run", "The header x-tenure-run is no name of a run: letters, digits and . _ : @ / + = - , at most 128.")
-        outcome = outcome_of_header(said, self._engine.clock.now().astimezone(UTC).isoformat()) if said else None
-        return replace(asked, run=run, outcome=outcome)
-
-    async def _converse(self, asked: _Asked, goal: tuple[str, str], form: Form, receive: Receive, send: Send) -> None:
+    async def _converse(self, own: OwnPart, asked: Asked, goal: tuple[str, str], form: Form, receive: Receive, send: Send) -> None:
         """A request to a model: lessons are added, and what was said is recorded."""
+        said = own.said(asked)
         raw, rest = await read_all(receive, LARGEST)
         if raw is None:
             return  # the caller went away before all of it was here
         if rest is not None:
             await self._pass(asked, goal, receive, send, said="passed; too large", begun=raw)
             return
-        await self._settled(form, raw)
-        work: asyncio.Future[_Prepared] | None = self._begun(lambda: self._prepare(asked, form, raw))
-        given, why = await self._in_time(work, asked)
-        prepared = given[0] if given else None
-        content, said = (prepared.content, prepared.said) if prepared is not None else (raw, f"passed; {why}")
-        run = prepared.taken.conversation.run if prepared is not None and prepared.taken is not None else asked.run
-        with self._pending.held(run) as pending:
-            heard = Heard(said=said, run=run, named=pending.name if form == "responses" else None)
-            await self._send_on(asked, goal, content, receive, send, heard)
-            await self._record(asked, work, prepared, heard)
-
-    async def _settled(self, form: Form, raw: bytes) -> None:
-        """Wait until the reply that a request goes on from is recorded, where that is being done here."""
         before = _GOES_ON.search(raw) if form == "responses" else None
-        if before is not None:
+        if before is not None:  # that reply may still be being recorded
             await self._pending.settled(before[1].decode("ascii", "replace"))
+        work: asyncio.Future[Prepared] | None = self._begun(lambda: own.prepare(asked, said, form, raw))
+        given, why = await self._in_time(own, work, asked)
+        prepared = given[0] if given else None
+        run = prepared.taken.up.conversation.run if prepared is not None and prepared.taken is not None else said.run
+        with self._pending.held(run) as pending:
+            heard = Heard(
+                said=prepared.said if prepared is not None else f"passed; {why}",
+                run=run,
+                named=pending.name if form == "responses" else None,
+            )
+            await self._send_on(asked, goal, prepared.content if prepared is not None else raw, receive, send, heard)
+            await self._record(own, work, said, heard)
 
-    async def _pass(
-        self,
-        asked: _Asked,
-        goal: tuple[str, str],
-        receive: Receive,
-        send: Send,
-        *,
-        said: str,
-        begun: bytes = b"",
-    ) -> None:
+    async def _pass(self, asked: Asked, goal: tuple[str, str], receive: Receive, send: Send, *, said: str = "", begun: bytes = b"") -> None:
         """Anything else: who may come in is looked at, and the rest is between the caller and the provider."""
-        work: asyncio.Future[Admitted] | None = self._begun(lambda: self._door.admit(asked.by_name, asked.address))
-        _, why = await self._in_time(work, asked)
-        lengths = [value for name, value in asked.headers if name in (b"content-length", b"transfer-encoding")]
-        content = None if not lengths and not begun else Upload(receive, begun)
-        await self._send_on(asked, goal, content, receive, send, Heard(said=said or (f"passed; {why}" if why else "")))
+        if self._own is not None:
+            own = self._own
+            _, why = await self._in_time(own, self._begun(lambda: own.admit(asked)), asked)
+            said = said or (f"passed; {why}" if why else "")
+        has_body = begun or any(name in (b"content-length", b"transfer-encoding") for name, _ in asked.headers)
+        await self._send_on(asked, goal, Upload(receive, begun) if has_body else None, receive, send, Heard(said=said))
 
     # -- Tenure's part -------------------------------------------------------------------------------
 
@@ -255,7 +182,7 @@ class Proxy:
         future.add_done_callback(ended)
         return future
 
-    async def _in_time(self, work: asyncio.Future[_T] | None, asked: _Asked) -> tuple[list[_T], str]:
+    async def _in_time(self, own: OwnPart, work: asyncio.Future[_T] | None, asked: Asked) -> tuple[list[_T], str]:
         """What work gives, as the one element of a list, or why the request goes on without it.
 
         Raises:
@@ -270,58 +197,33 @@ class Proxy:
                 work.add_done_callback(_noted)
             except Problem:
                 raise
-            except StoreError as exc:
+            except StoreError:
                 why = "store down"
-                _log.warning("%s %s went on without lessons: %s", asked.method, asked.path[:100], type(exc).__name__)
             except Exception as exc:  # noqa: BLE001  # no fault of ours may keep an agent from its provider
                 why = "fault"
-                _log.error("%s %s went on without lessons: %s", asked.method, asked.path[:100], type(exc).__name__, exc_info=exc)
-        if why in ("busy", "slow"):
-            _log.warning("%s %s went on without lessons: %s", asked.method, asked.path[:100], why)
-        if not self._door.without_keys and not has_credential(asked.headers):
+                _log.error("fault: %s", type(exc).__name__, exc_info=exc)
+        _log.warning("%s %s went on without lessons: %s", asked.method, asked.path[:100], why)
+        if not own.door.without_keys and not has_credential(asked.headers):
             raise Problem(503, "store", "Keys cannot be checked now. Nothing was sent on; try again.", headers={"retry-after": "1"})
         return [], why
 
-    def _prepare(self, asked: _Asked, form: Form, raw: bytes) -> _Prepared:
-        admitted = self._door.admit(asked.by_name, asked.address)
-        body = read_body(form, raw)
-        if body is None:
-            return _Prepared(admitted=admitted, content=raw, said="passed; not understood")
-        opening = opening_of(body)
-        taken = self._conversations.take_up(admitted.scope, opening, asked.run, ends=asked.outcome is not None)
-        content = extended(body, taken.core, taken.recall) if taken.core or taken.recall else raw
-        said = "added" if len(content) > len(raw) else "nothing to add"
-        return _Prepared(admitted=admitted, content=content, body=body, opening=opening, taken=taken, said=said)
-
-    async def _record(self, asked: _Asked, work: asyncio.Future[_Prepared] | None, prepared: _Prepared | None, heard: Heard) -> None:
+    async def _record(self, own: OwnPart, work: asyncio.Future[Prepared] | None, said: Said, heard: Heard) -> None:
         """Keep what was said, after the caller has it. Where Tenure was only slow, what it made is there by now."""
-        if prepared is None and work is not None:
-            try:
-                prepared = await asyncio.wait_for(asyncio.shield(work), 60.0)
-            except (Exception, TimeoutError):  # noqa: BLE001  # said by whoever waited for it first
-                prepared = None
-        if prepared is None or prepared.taken is None or prepared.body is None or prepared.opening is None:
+        if work is None or (heard.status >= 400 and said.outcome is None):
             return
-        if heard.status >= 400 and asked.outcome is None:
-            return
-        turn = Turn(
-            conversation=prepared.taken.conversation,
-            principal=prepared.admitted.principal,
-            body=prepared.body,
-            opening=prepared.opening,
-            chained=prepared.taken.chained,
-            raw=bytes(heard.raw) if heard.status < 400 else b"",
-            encoding=heard.encoding,
-            streamed=heard.streamed,
-            complete=heard.complete,
-            outcome=asked.outcome,
-        )
         try:
-            await asyncio.get_running_loop().run_in_executor(self._recording, self._recorder.record, turn)
+            prepared = await asyncio.wait_for(asyncio.shield(work), LATE_S)
+        except Exception:  # noqa: BLE001  # why was said by whoever waited for it first
+            return
+        taken = prepared.taken
+        if taken is None:
+            return
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._recording, own.record, prepared, taken, said, heard)
         except Exception as exc:  # noqa: BLE001  # the caller has its answer; all that can be done is to say so
-            _log.error("a turn of run %s was not recorded: %s", turn.conversation.run[:80], type(exc).__name__, exc_info=exc)
+            _log.error("a turn of run %s was not recorded: %s", taken.up.conversation.run[:80], type(exc).__name__, exc_info=exc)
 
-    async def _take_outcome(self, asked: _Asked, run: str, receive: Receive, send: Send) -> None:
+    async def _take_outcome(self, own: OwnPart, asked: Asked, run: str, receive: Receive, send: Send) -> None:
         """`POST /v1/runs/{id}/outcome`; errors are problem details, as those of the service."""
         try:
             raw, rest = await read_all(receive, 1 << 20)
@@ -330,85 +232,71 @@ class Proxy:
             if rest is not None:
                 raise Problem(413, "size", "An outcome has at most 1 MiB.")
             await self._pending.settled(run)  # what was said last belongs to the run as well
-            told = await asyncio.get_running_loop().run_in_executor(self._recording, self._end, asked, run, raw)
+            told = await asyncio.get_running_loop().run_in_executor(self._recording, own.end, asked, run, raw)
             await reply(send, 202, json.dumps(told).encode(), {})
-        except Problem as exc:
-            answer = exc.reply()
-            await reply(send, exc.status, bytes(answer.body), {"content-type": "application/problem+json", **exc.headers})
-        except TenureError as exc:
-            problem = problem_of(exc)
+        except (Problem, TenureError) as exc:
+            problem = exc if isinstance(exc, Problem) else problem_of(exc)
             answer = problem.reply()
-            await reply(send, problem.status, bytes(answer.body), {"content-type": "application/problem+json", **problem.headers})
-
-    def _end(self, asked: _Asked, run: str, raw: bytes) -> dict[str, str]:
-        admitted = self._door.admit(asked.by_name, asked.address)
-        outcome = outcome_of_body(raw, self._engine.clock.now().astimezone(UTC).isoformat())
-        with self._engine.store.tenancy(tenant(admitted.scope)) as look:
-            conversation = look.conversation_of_run(run)
-        if conversation is None or not (conversation.scope == admitted.scope or conversation.scope.startswith(f"{admitted.scope}/")):
-            raise Problem(
-                404, "run", f"There is no run '{run[:80]}' in scope '{admitted.scope}'. Its id stands in the header x-tenure-run."
-            )
-        self._recorder.end(conversation, outcome, admitted.principal)
-        return {"run": run, "scope": conversation.scope, "state": "kept"}
+            await reply(send, problem.status, bytes(answer.body), {**problem.headers, "content-type": "application/problem+json"})
 
     # -- the provider's part -------------------------------------------------------------------------
 
     async def _send_on(
-        self,
-        asked: _Asked,
-        goal: tuple[str, str],
-        content: bytes | Upload | None,
-        receive: Receive,
-        send: Send,
-        heard: Heard,
+        self, asked: Asked, goal: tuple[str, str], content: bytes | Upload | None, receive: Receive, send: Send, heard: Heard
     ) -> None:
-        """Send a request on and its answer back, byte by byte as it comes."""
+        """Send a request on and its answer back, byte by byte as it comes, until it ends or the caller goes away.
+
+        Raises:
+            Problem: 502 or 504, there is no answer.
+        """
         base, path = goal
         request = request_to(base, asked.method, path, asked.query, asked.headers, content)
-        try:
-            response = await self.client.send(request, stream=True)
-        except httpx2.TimeoutException as exc:
-            raise Problem(504, "upstream_silent", f"The provider at {_host(base)} did not answer in time ({type(exc).__name__}).") from None
-        except httpx2.HTTPError as exc:
-            _log.warning("%s cannot be reached: %s", _host(base), type(exc).__name__)
-            raise Problem(502, "upstream", f"The provider at {_host(base)} cannot be reached ({type(exc).__name__}). Try again.") from None
-        heard.status, heard.encoding = response.status_code, response.headers.get("content-encoding", "")
-        heard.streamed = response.headers.get("content-type", "").partition(";")[0].strip().lower() == "text/event-stream"
-        headers = headers_back(response.headers.raw)
-        if heard.said:
-            headers.append((b"x-tenure", heard.said.encode("latin-1")))
-        if heard.run:
-            headers.append((b"x-tenure-run", heard.run.encode("latin-1")))
-        await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+        problem: Problem | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(watch, receive, group.cancel_scope, content)
-            await self._relay(response, send, heard, _host(base))
+            try:
+                await self._relay(request, send, heard)
+            except httpx2.HTTPError as exc:
+                problem = _unanswered(exc, request, heard)
+            except OSError:
+                _log.info("a caller went away before its answer was whole")
             group.cancel_scope.cancel()
+        if problem is not None:
+            raise problem
 
-    async def _relay(self, response: httpx2.Response, send: Send, heard: Heard, host: str) -> None:
-        """The bytes of an answer. Where they break off, the caller's connection is left without an end, as the provider's was."""
+    async def _relay(self, request: httpx2.Request, send: Send, heard: Heard) -> None:
+        response = await self.client.send(request, stream=True)
         try:
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            heard.encoding, heard.streamed = response.headers.get("content-encoding", ""), kind == "text/event-stream"
+            headers = headers_back(response.headers.raw)
+            headers += [(b"x-tenure", heard.said.encode("latin-1"))] if heard.said else []
+            headers += [(b"x-tenure-run", heard.run.encode("latin-1"))] if heard.run else []
+            heard.status = response.status_code
+            await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
             async for chunk in response.aiter_raw():
                 if heard.status < 400 and len(heard.raw) < RECORDED:
                     heard.add(chunk)
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
             heard.complete = True
-        except OSError:
-            _log.info("a caller went away before its answer was whole")
-        except httpx2.HTTPError as exc:
-            _log.warning("the answer of %s broke off: %s", host, type(exc).__name__)
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
+
+
+def _unanswered(exc: httpx2.HTTPError, request: httpx2.Request, heard: Heard) -> Problem | None:
+    """What to say of a provider that failed; nothing where its answer had begun: then it breaks off for the caller too."""
+    host, kind = request.url.netloc.decode("ascii"), type(exc).__name__
+    _log.warning("%s %s: %s", host, "broke off" if heard.status else "did not answer", kind)
+    if heard.status:
+        return None
+    if isinstance(exc, httpx2.TimeoutException) and not isinstance(exc, httpx2.ConnectTimeout):
+        return Problem(504, "upstream_silent", f"The provider at {host} did not answer in time ({kind}).")
+    return Problem(502, "upstream", f"The provider at {host} cannot be reached ({kind}). Try again.")
 
 
 def _noted(work: asyncio.Future[Any]) -> None:
     """Look at how late work ended, so that nobody complains that nobody did."""
     if not work.cancelled():
         work.exception()
-
-
-def _host(base: str) -> str:
-    return base.partition("://")[2].partition("/")[0]

@@ -11,6 +11,8 @@ from typing import Any
 import anyio
 import httpx2
 
+from tenure.serving.proxy.upstream import Headers
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -20,9 +22,54 @@ _HEAD = 4_096
 """Bytes of an answer within which its id stands."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request as it came.
+
+    Attributes:
+        method, path, query: the path percent-encoded.
+        headers: names in lower case.
+        address: where it came from.
+    """
+
+    method: str
+    path: str
+    query: bytes
+    headers: Headers
+    address: str
+
+    @property
+    def by_name(self) -> Mapping[str, str]:
+        """Its headers by name; of several of one name the last."""
+        return {name.decode("latin-1"): value.decode("latin-1") for name, value in self.headers}
+
+
+def asked_of(scope: Scope) -> Asked:
+    """The request that an ASGI scope stands for."""
+    raw_path = scope.get("raw_path") or scope["path"].encode("utf-8")
+    client = scope.get("client") or ("", 0)
+    return Asked(
+        method=scope["method"],
+        path=raw_path.decode("ascii", "replace").partition("?")[0],
+        query=scope.get("query_string", b""),
+        headers=[(bytes(name).lower(), bytes(value)) for name, value in scope["headers"]],
+        address=str(client[0]),
+    )
+
+
 @dataclass(slots=True, kw_only=True)
 class Heard:
-    """What came back, as it comes."""
+    """What came back, as it comes.
+
+    Attributes:
+        said, run: for the headers x-tenure and x-tenure-run; empty for none.
+        status: of HTTP; 0 before there is an answer.
+        encoding: how it is compressed.
+        streamed: whether it is a stream of events.
+        raw: the bytes, as far as they are kept.
+        complete: whether all of it came.
+        named: told the id of the reply as soon as it is there; none if nobody asks.
+    """
 
     said: str = ""
     run: str = ""
