@@ -507,6 +507,10 @@ class Store(Protocol):
         """
         ...
 
+    def has_api_key(self, at: str) -> bool:
+        """Whether any tenant has an API key that is valid at a moment (ISO 8601, UTC); a service that nobody could use need not start."""
+        ...
+
     def scopes(self) -> Sequence[str]:
         """Scopes with a delta, a run or a memory, sorted."""
         ...

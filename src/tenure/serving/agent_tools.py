@@ -58,6 +58,7 @@ class AgentTools:
         writes: false only looks: nothing is kept, held out or learned.
         model_thinks: whether a model of the scope's own reflects on runs; if not, the host's is offered to.
         reported: called with the id of a run once it is learned from.
+        how_to_report: tells an agent how to report the run of an id.
     """
 
     def __init__(
@@ -69,7 +70,11 @@ class AgentTools:
         writes: bool = True,
         model_thinks: bool = False,
         reported: Callable[[str], None] | None = None,
+        how_to_report: Callable[[str], str] = lambda run: (
+            f"This is run {run}. When the task is done, call report_outcome with run='{run}' and the ids of lessons you used."
+        ),
     ) -> None:
+        self._how_to_report = how_to_report
         self.book, self.writes = book, writes
         self._origin = Origin(principal=principal, channel=channel)
         self._author = f"agent:{channel}"
@@ -104,7 +109,7 @@ class AgentTools:
         text = marked(found.text, run=run) if found.text else "Nothing is known for this task yet."
         notes = [redact(note).text for note in found.notes]
         if run:
-            notes.append(f"This is run {run}. When the task is done, call report_outcome with run='{run}' and the ids of lessons you used.")
+            notes.append(self._how_to_report(run))
         data = {"run": run, "text": text, "tokens": found.tokens, "lessons": list(found.lessons), "notes": notes}
         return Answer(text="\n\n".join((text, *notes)), data=data)
 

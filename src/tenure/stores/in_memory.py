@@ -508,6 +508,10 @@ class InMemoryStore:
             yield transaction
             self._tenancies = self._tenancies.insert(tenant, transaction.contents)
 
+    def has_api_key(self, at: str) -> bool:
+        """Whether any tenant has an API key that is valid at a moment."""
+        return any(key.state(at) == "valid" for contents in self._tenancies.values() for key in contents.keys.values())
+
     def scopes(self) -> Sequence[str]:
         """Scopes with a delta, a run or a memory, sorted."""
         held = {scope for scope, contents in self._everything.items() if len(contents.ledger) or len(contents.runs)}

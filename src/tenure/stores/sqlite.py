@@ -185,6 +185,13 @@ class SqliteStore:
         with self._transaction(write=True) as connection:
             yield SqlTenancy(connection, check_tenant(tenant))
 
+    def has_api_key(self, at: str) -> bool:
+        """Whether any tenant has an API key that is valid at a moment."""
+        t = rows.api_keys
+        with self._transaction(write=False) as connection:
+            valid = exists().where(t.c.revoked == "", or_(t.c.expires == "", t.c.expires > at))
+            return bool(connection.execute(select(valid)).scalar())
+
     def scopes(self) -> Sequence[str]:
         """Scopes with a delta, a run or a memory, sorted."""
         with self._transaction(write=False) as connection:

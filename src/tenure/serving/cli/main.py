@@ -24,6 +24,7 @@ from tenure.serving.cli import (
     forget,
     history,
     holdouts,
+    keys,
     learning,
     ledger,
     mcp,
@@ -31,6 +32,7 @@ from tenure.serving.cli import (
     playbook,
     review,
     revise,
+    serve,
     settings,
     spend,
     vectors,
@@ -46,6 +48,7 @@ GROUPS = {
     "Remember": ("memory",),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Connect": ("connect", "disconnect", "mcp"),
+    "Serve": ("serve", "keys"),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
@@ -170,7 +173,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend, memory, connect, mcp):
+for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, keys):
     verbs.register(app)
 
 
