@@ -328,6 +328,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         """A kept run, whole."""
         ...
 
+    def steps_kept(self, run_id: str) -> int:
+        """How many steps of a run are kept; 0 if it is not known."""
+        ...
+
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
         ...

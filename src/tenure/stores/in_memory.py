@@ -237,6 +237,11 @@ class InMemoryReading(
         kept = self._now.runs.get(run_id)
         return None if kept is None else kept.run
 
+    def steps_kept(self, run_id: str) -> int:
+        """How many steps of a run are kept."""
+        kept = self._now.runs.get(run_id)
+        return len(kept.run.steps) if kept is not None else 0
+
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
         return [kept.run.id for kept in self._now.by_arrival(newest_first=True) if not kept.revoked][:limit]

@@ -30,6 +30,7 @@ from tenure.serving.cli import (
     mcp,
     memory,
     playbook,
+    proxy,
     review,
     revise,
     serve,
@@ -48,7 +49,7 @@ GROUPS = {
     "Remember": ("memory",),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Connect": ("connect", "disconnect", "mcp"),
-    "Serve": ("serve", "keys"),
+    "Serve": ("serve", "proxy", "keys"),
     "Set up": ("config", "doctor", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
@@ -173,7 +174,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, keys):
+for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, proxy, keys):
     verbs.register(app)
 
 

@@ -131,7 +131,7 @@ class Proxy:
             else:
                 await self._converse(self._own, asked, goal, form, receive, send)
         except Problem as exc:
-            await reply(send, exc.status, error_body(asked.path, exc.status, exc.kind, exc.detail), exc.headers)
+            await reply(send, exc.status, error_body(asked.path, exc.status, exc.kind, exc.detail), exc.headers or {})
 
     async def _converse(self, own: OwnPart, asked: Asked, goal: tuple[str, str], form: Form, receive: Receive, send: Send) -> None:
         """A request to a model: lessons are added, and what was said is recorded."""
@@ -237,7 +237,7 @@ class Proxy:
         except (Problem, TenureError) as exc:
             problem = exc if isinstance(exc, Problem) else problem_of(exc)
             answer = problem.reply()
-            await reply(send, problem.status, bytes(answer.body), {**problem.headers, "content-type": "application/problem+json"})
+            await reply(send, problem.status, bytes(answer.body), {**(problem.headers or {}), "content-type": "application/problem+json"})
 
     # -- the provider's part -------------------------------------------------------------------------
 

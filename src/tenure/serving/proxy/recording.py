@@ -11,7 +11,7 @@ import json
 import logging
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 
@@ -75,10 +75,16 @@ class Turn:
 
 @dataclass(slots=True)
 class _Heard:
-    """What was heard of a run: digests of its steps as they came, and how many steps were kept then."""
+    """What was heard of a run: digests of its steps as they came, how many steps are kept, tools by the ids of their calls, exposures."""
 
     steps: Counter[bytes]
     kept: int
+    tools: Mapping[str, str]
+    shown: tuple[object, ...] = ()
+
+
+_KEPT = Step(kind="event")
+"""Stands for a step that is kept already."""
 
 
 class Recorder:
@@ -163,40 +169,47 @@ class Recorder:
     def _keep(self, run: Run, asked: Sequence[Step], answered: Sequence[Step], *, chained: bool) -> None:
         place = (run.scope, run.id)
         for _ in range(_TRIES):
-            with self._engine.store.reading(run.scope) as look:
-                kept = look.run(run.id)
-            before = kept.steps if kept is not None else ()
-            heard = self._remembered(place, len(before))
-            if heard is None and before:
+            heard = self._remembered(place)
+            if heard is None:
+                with self._engine.store.reading(run.scope) as look:
+                    kept = look.run(run.id)
                 # Kept steps are without secrets, so what is held against them has to be as well.
-                clean = redact_run(replace(run, steps=tuple(asked)))
-                heard, asked = _Heard(Counter(map(_digest, before)), len(before)), clean.steps
-            heard = heard or _Heard(Counter(), 0)
+                before = kept.steps if kept is not None else ()
+                heard = _Heard(
+                    Counter(map(_digest, before)), len(before), {one.call_id: one.name for one in before if one.kind == "tool_call"}
+                )
+                asked = redact_run(replace(run, steps=tuple(asked))).steps if before else asked
+            exposed = (run.shown, run.withheld, run.draws)
+            told = replace(run, shown=(), withheld=(), draws=()) if heard.shown == exposed else run  # once is enough
             new = [*_unheard(asked, heard.steps, chained=chained), *answered]
-            room = max(0, MOST_STEPS - len(before))
+            room = max(0, MOST_STEPS - heard.kept)
             if len(new) > room:
-                _log.warning("run %s has %d steps; %d more were left out", run.id[:80], len(before), len(new) - room)
-            new = _named(new[:room], before)
-            clean = redact_run(replace(run, steps=tuple(new)))
+                _log.warning("run %s has %d steps; %d more were left out", run.id[:80], heard.kept, len(new) - room)
+            new = _named(new[:room], heard.tools)
+            clean = redact_run(replace(told, steps=tuple(new)))
             with self._engine.store.writing(run.scope) as work:
                 unwanted = why_unwanted(work, clean)
                 if unwanted:
                     _log.info("run %s was not kept: %s", run.id[:80], unwanted.partition(",")[0].partition(";")[0])
                     return
-                again = work.run(run.id)
-                if len(again.steps if again is not None else ()) != len(before):
-                    continue  # another process was first
-                work.keep_run(replace(clean, steps=(*before, *clean.steps)), learned=False)
+                if work.steps_kept(run.id) != heard.kept:
+                    self._forget(place)
+                    continue  # another process wrote to it
+                # Steps that are kept stay as they are, so those before the new ones need not be read for it.
+                work.keep_run(replace(clean, steps=(*(_KEPT for _ in range(heard.kept)), *clean.steps)), learned=False)
             heard.steps.update(map(_digest, new))
-            self._remember(place, _Heard(heard.steps, len(before) + len(new)))
+            tools = {**heard.tools, **{one.call_id: one.name for one in new if one.kind == "tool_call"}}
+            self._remember(place, _Heard(heard.steps, heard.kept + len(new), tools, exposed))
             return
         raise StoreBusy(f"Run '{run.id[:80]}' was written by others again and again. This turn was not kept.")
 
-    def _remembered(self, place: tuple[str, str], kept: int) -> _Heard | None:
-        """What was heard of a run, if nobody else wrote to it since."""
+    def _remembered(self, place: tuple[str, str]) -> _Heard | None:
         with self._turn:
-            found = self._heard.get(place)
-            return _Heard(found.steps.copy(), found.kept) if found is not None and found.kept == kept else None
+            return self._heard.get(place)
+
+    def _forget(self, place: tuple[str, str]) -> None:
+        with self._turn:
+            self._heard.pop(place, None)
 
     def _remember(self, place: tuple[str, str], heard: _Heard) -> None:
         with self._turn:
@@ -219,14 +232,11 @@ def _unheard(asked: Iterable[Step], heard: Counter[bytes], *, chained: bool) -> 
     return new
 
 
-def _named(steps: Sequence[Step], before: Sequence[Step]) -> list[Step]:
+def _named(steps: Sequence[Step], tools: Mapping[str, str]) -> list[Step]:
     """Results with the names of the tools that were called in an earlier turn."""
-    if not any(step.kind == "tool_result" and not step.name and step.call_id for step in steps):
-        return list(steps)
-    names = {step.call_id: step.name for step in (*before, *steps) if step.kind == "tool_call" and step.call_id}
     return [
-        replace(step, name=names[step.call_id], origin=tool_origin(names[step.call_id]))
-        if step.kind == "tool_result" and not step.name and step.call_id in names
+        replace(step, name=tools[step.call_id], origin=tool_origin(tools[step.call_id]))
+        if step.kind == "tool_result" and not step.name and step.call_id in tools
         else step
         for step in steps
     ]
