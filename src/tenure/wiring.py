@@ -194,8 +194,13 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
             raise UserError("The task is empty. Say what the agent is asked to do: book.context(task)")
         return self.recalled(task, budget, run)
 
-    def recalled(self, task: str | Task, budget: int | None, run: str = "") -> Context:
-        """`context`, also for a task without words: a run of one, such as a picture alone, goes on with what holds in general."""
+    def recalled(self, task: str | Task, budget: int | None, run: str = "", *, explain: bool = True) -> Context:
+        """`context`, also for a task without words: a run of one, such as a picture alone, goes on with what holds in general.
+
+        Args:
+            task, budget, run: as for `context`.
+            explain: whether to say why each lesson is there (`Context.why`), which costs about a tenth of the time.
+        """
         question = self.vectors.question(as_task(task).text)
         with self.store.reading(self.scope) as reading:
             settings = read_settings(reading.setting)
@@ -209,6 +214,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
                 count=open_counter(settings),
                 drawing=self._drawing(settings, run, as_task(task).text),
                 lives=settings.shelf_lives,
+                explain=explain,
             )
             changed = found.core is not None and found.core != reading.core(found.core_size)
         if found.core is not None and changed:

@@ -114,7 +114,7 @@ class Conversations:
             with self._engine.store.reading(scope) as reading:
                 before = reading.run(kept.run)
             task = before.task.text if before is not None else task
-        found = book.recalled(question_of(task), None, named)
+        found = book.recalled(question_of(task), None, named, explain=False)
         core, recall = found.stable, found.text[len(found.stable) :]
         return Conversation(
             id=name,
