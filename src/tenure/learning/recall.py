@@ -91,8 +91,7 @@ class Context:
 
     Attributes:
         text: for the prompt; empty if there is nothing to say yet.
-        stable: the part of `text` that does not depend on the task: core and tail; `text` begins with it. Empty where they
-            cannot be told apart.
+        stable: what `text` begins with that is the same for other tasks: core and tail. What else there is follows as `for_task`.
         tokens: its size, as `counted_by` counts.
         lessons: ids of the lessons in it, in order.
         cases: ids of the runs in it, in order.
@@ -129,6 +128,11 @@ class Context:
     withheld: tuple[WithheldLesson, ...] = ()
     draws: tuple[Draw, ...] = ()
     holdout: str = ""
+
+    @property
+    def for_task(self) -> str:
+        """What of the text is chosen for this task: it stands behind all that a prompt cache can keep."""
+        return self.text[len(self.stable) :]
 
 
 def recall(
@@ -219,10 +223,11 @@ def recall(
         chosen = [lesson for lesson in chosen if lesson.id not in gone]
         recalled, ages = _for_this_task(chosen, ids, text), aged() if ages else ""
         told = whole_text()
-    apart = redact(text).text
+    # Mostly there was nothing to take out. A secret that reached over the seam has another form alone; then nothing is promised to stay.
+    kept = text if told.startswith(text) else redact(text).text
     return Context(
         text=told,
-        stable=apart if told.startswith(apart) else "",
+        stable=kept if told.startswith(kept) else "",
         tokens=counted(told),
         lessons=tuple(parts),
         cases=tuple(case.run for case in cases.shown),

@@ -115,7 +115,7 @@ class Conversations:
                 before = reading.run(kept.run)
             task = before.task.text if before is not None else task
         found = book.recalled(question_of(task), None, named, explain=False)
-        core, recall = found.stable, found.text[len(found.stable) :]
+        core, recall = found.stable, found.for_task
         return Conversation(
             id=name,
             scope=scope,
