@@ -32,7 +32,20 @@ ALTER TABLE scopes DROP COLUMN cases;
 ALTER TABLE installation DROP COLUMN unscrubbed;
 """
 
-SINCE_MEMORY = ("memory_entries", "memory_nodes", "memory_files", "memory_words", "api_keys", "audit", "kept_replies", "workers", "turns")
+SINCE_MEMORY = (
+    "memory_entries",
+    "memory_nodes",
+    "memory_files",
+    "memory_words",
+    "api_keys",
+    "audit",
+    "kept_replies",
+    "workers",
+    "turns",
+    "conversations",
+    "conversation_replies",
+    "prompt_generations",
+)
 
 OLD_TEXTS = f"""
 {BEFORE_FORGETTING}
@@ -75,6 +88,9 @@ OLD_WORDS = """
 DROP TABLE api_keys;
 DROP TABLE audit;
 DROP TABLE kept_replies;
+DROP TABLE conversations;
+DROP TABLE conversation_replies;
+DROP TABLE prompt_generations;
 DROP TABLE workers;
 DROP TABLE turns;
 DROP TABLE memory_entries;
