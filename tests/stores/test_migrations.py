@@ -31,7 +31,7 @@ ALTER TABLE scopes DROP COLUMN cases;
 ALTER TABLE installation DROP COLUMN unscrubbed;
 """
 
-SINCE_MEMORY = ("memory_entries", "memory_nodes", "memory_files", "memory_words", "api_keys", "audit", "kept_replies")
+SINCE_MEMORY = ("memory_entries", "memory_nodes", "memory_files", "memory_words", "api_keys", "audit", "kept_replies", "web_sessions")
 
 OLD_TEXTS = f"""
 {BEFORE_FORGETTING}
@@ -74,6 +74,7 @@ OLD_WORDS = """
 DROP TABLE api_keys;
 DROP TABLE audit;
 DROP TABLE kept_replies;
+DROP TABLE web_sessions;
 DROP TABLE memory_entries;
 DROP TABLE memory_nodes;
 DROP TABLE memory_files;

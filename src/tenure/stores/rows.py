@@ -451,3 +451,12 @@ kept_replies = _of_tenant(
     PrimaryKeyConstraint("tenant", "key"),
     Index(None, "tenant", "at"),
 )
+
+web_sessions = _of_tenant(
+    "web_sessions",
+    Column("digest", Text, nullable=False),  # of the id in the cookie
+    Column("key", Text, nullable=False),
+    Column("created", Text, nullable=False),
+    Column("expires", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "digest"),
+)
