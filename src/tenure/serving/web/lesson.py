@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, Response
@@ -12,7 +12,7 @@ from fastapi import APIRouter, Form, Request, Response
 from tenure.learning.history import Blame, blame, find_lesson
 from tenure.learning.holdouts import trial_of
 from tenure.learning.observing import observations
-from tenure.playbook.delta import Add, Merge, Operation, Pin, Restore, Retire, Update
+from tenure.playbook.delta import Add, Merge, Operation, Pin, Restore, Retire, Tally, Update
 from tenure.playbook.evidence import track_record
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.revision import read_revision
@@ -40,15 +40,17 @@ class Change:
 
     Attributes:
         blame: it, with its operations.
-        told: what each did.
+        told: what each did, but for writing the text.
         why: its cause and note.
         texts: the texts before and after, where it changed them.
+        counts_only: whether it counted, and changed nothing else.
     """
 
     blame: Blame
     told: Sequence[str]
     why: str
     texts: tuple[str, str] | None
+    counts_only: bool
 
 
 def add_pages(router: APIRouter) -> None:
@@ -124,10 +126,11 @@ def add_pages(router: APIRouter) -> None:
         return _changed(request, visitor, id, edited, "Changed. You are its author now.")
 
 
-def _changed(request: Request, visitor: Visitor, id: str, operations: object, sentence: str) -> Response:
+def _changed(
+    request: Request, visitor: Visitor, id: str, operations: Callable[[Lesson], Sequence[Operation]], sentence: str
+) -> Response:
     """Change a lesson by a delta of the visitor's."""
     visitor.caller.check("review")
-    assert callable(operations)
     with visitor.book.store.reading(visitor.scope) as reading:
         found = find_lesson(reading, id)
     wanted = operations(found)
@@ -153,13 +156,22 @@ def _changes(found: Sequence[Blame]) -> list[Change]:
         made.append(
             Change(
                 blame=one,
-                told=[told(op) for op in one.operations],
+                told=[told(op) for op in map(_without_text, one.operations) if op is not None],
                 why=why(one.entry.delta),
                 texts=(text, after) if after != text else None,
+                counts_only=all(isinstance(op, Tally) for op in one.operations),
             )
         )
         text = after
     return made
+
+
+def _without_text(op: Operation) -> Operation | None:
+    """An operation without the text it writes, which its diff shows; none if nothing is left of it."""
+    if isinstance(op, Add):
+        return None
+    rest = replace(op, text=None) if isinstance(op, Update) else op
+    return None if rest == Update(getattr(op, "id", "")) else rest
 
 
 def _digest(lesson: Lesson) -> str:

@@ -46,7 +46,7 @@ def add_pages(router: APIRouter) -> None:
             days=days[:60],
             days_in_all=len(days),
             texts=texts,
-            topics=[topic_line(one, today) for one in topics[:MOST_TOPICS]],
+            topics=[topic_line(one, today).removeprefix("- ") for one in topics[:MOST_TOPICS]],
             topics_in_all=len(topics),
             q=q,
             found=memory.recall(q) if q.strip() else None,

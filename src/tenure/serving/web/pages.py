@@ -142,7 +142,8 @@ def page(request: Request, visitor: Visitor, template: str, *, title: str, code:
         "at": visitor.book.clock.now(),
         "live": False,
     }
-    reply = HTMLResponse(environment().get_template(template).render({**known, **values}), status_code=code)
+    text = environment().get_template(template).render({**known, **values})
+    reply = HTMLResponse(text.encode("utf-8", "replace"), status_code=code)
     if said:
         reply.delete_cookie(SAID, path="/", httponly=True, samesite="strict")
     return reply
@@ -193,6 +194,8 @@ def environment() -> Environment:
         "money": money,
         "counted": counted,
         "moment": moment,
+        "to_edit": visible.without_hidden,
+        "hides": visible.holds_hidden,
         "pieces": lambda pair: visible.compared(*pair),
     }
     return made

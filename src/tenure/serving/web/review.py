@@ -63,6 +63,7 @@ class Screen:
         quotes: what it rests on.
         refused: why admission would refuse it today; empty if it would not.
         editable: whether it has a text.
+        applies_when: under which conditions it would hold.
     """
 
     change: HeldChange
@@ -74,6 +75,7 @@ class Screen:
     quotes: Sequence[Quote]
     refused: str
     editable: bool
+    applies_when: str
 
 
 def add_pages(router: APIRouter) -> None:
@@ -218,7 +220,15 @@ def screen_of(reading: Reading, change: HeldChange, number: int) -> Screen:
         quotes=_quotes(reading, change),
         refused=refusal_of(change),
         editable=editable,
+        applies_when=_conditions(reading, change),
     )
+
+
+def _conditions(reading: Reading, change: HeldChange) -> str:
+    """The conditions that a change gives its lesson, or leaves it."""
+    given = getattr(change.operation, "applies_when", None)
+    lesson = reading.lesson(getattr(change.operation, "id", None) or "") if given is None else None
+    return given or (lesson.applies_when if lesson is not None else "")
 
 
 def _quotes(reading: Reading, change: HeldChange) -> list[Quote]:

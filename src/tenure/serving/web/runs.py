@@ -19,6 +19,9 @@ A_PAGE = 50
 MOST_STEPS = 200
 """Steps on one page."""
 
+ONE_LINE = 100
+"""Characters of arguments that stand on one line."""
+
 LONGEST = 4_000
 """Characters of a step that are shown at once; the rest opens."""
 
@@ -77,7 +80,10 @@ def add_pages(router: APIRouter) -> None:
 
 def arguments_of(step: Step) -> str:
     """The arguments of a tool call, as they were given."""
-    return json.dumps(dict(step.arguments), ensure_ascii=False, indent=2, default=str) if step.arguments else ""
+    if not step.arguments:
+        return ""
+    line = json.dumps(dict(step.arguments), ensure_ascii=False, default=str)
+    return line if len(line) <= ONE_LINE else json.dumps(dict(step.arguments), ensure_ascii=False, indent=2, default=str)
 
 
 def _exposures(run: Run) -> list[tuple[str, str]]:
