@@ -47,6 +47,13 @@
     document.getElementById("stale").hidden = true;
   };
 
+  const tell = (sentence) => {
+    const line = document.createElement("p");
+    line.className = "said careful";
+    line.textContent = sentence;
+    document.getElementById("said").replaceChildren(line);
+  };
+
   // Forms with data-swap change a part of the page; links and forms without it lead to another page, as ever.
   const send = async (form, button) => {
     const data = new FormData(form, button);
@@ -74,7 +81,7 @@
     if (form.dataset.ask && !window.confirm(form.dataset.ask)) return event.preventDefault();
     if (!form.dataset.swap) return;
     event.preventDefault();
-    send(form, event.submitter).catch(() => form.submit());
+    send(form, event.submitter).catch(() => tell("The server gave no answer. Look again whether anything was changed."));
   });
 
   let typed = 0;
