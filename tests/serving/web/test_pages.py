@@ -162,6 +162,14 @@ def test_changes_are_approved_edited_and_rejected_as_batches_and_taken_back(site
     assert [change.id for change in book.held()] == ids[3:4] + ids[1:2] or {change.id for change in book.held()} == {ids[1], ids[3]}
 
 
+def test_a_form_sent_without_a_verdict_decides_nothing(site: Site) -> None:
+    visitor, book = site.visit("reviewer"), site.book
+    ids = [change.id for change in book.held()]
+    assert "Nothing was decided" in said(visitor.post("/review/decide", verb="", ids=ids))
+    assert "No change was chosen" in said(visitor.post("/review/decide", verb="approve"))
+    assert [change.id for change in book.held()] == ids
+
+
 def test_what_would_be_refused_today_is_left_open_unless_one_insists(site: Site) -> None:
     visitor, book = site.visit("reviewer"), site.book
     hostile = next(change.id for change in book.held() if getattr(change.operation, "text", "") == HOSTILE)

@@ -167,9 +167,9 @@ def add_pages(router: APIRouter) -> None:
         anyway: Annotated[str, Form(max_length=3)] = "",
     ) -> Response:
         state = STATES.get(verb)
-        if state is None:
-            raise Problem(422, "value", "Choose what to do with the changes: approve or reject.")
         back = visitor.to("/review")
+        if state is None:
+            return go_on(request, visitor, back, "Nothing was decided. Press the button that says what you want: approve or reject.", careful=True)
         if not ids:
             return go_on(request, visitor, back, "No change was chosen. Tick those that you decide.", careful=True)
         return _decided(request, visitor, ids, state, note=note.strip(), anyway=anyway == "yes")

@@ -79,6 +79,7 @@
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.dataset.ask && !window.confirm(form.dataset.ask)) return event.preventDefault();
+    if ("nothing" in (event.submitter?.dataset ?? {})) return event.preventDefault();
     if (!form.dataset.swap) return;
     event.preventDefault();
     send(form, event.submitter).catch(() => tell("The server gave no answer. Look again whether anything was changed."));
