@@ -1,4 +1,4 @@
-"""What a service keeps of a tenant beside its scopes: API keys, the audit, replies that are given again, who is signed in. `ports` offers these names."""
+"""What a service keeps of a tenant beside its scopes: keys, the audit, kept replies, who is signed in. `ports` offers these names."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from sqlalchemy import Connection, func, or_, select
 
+from tenure.keeping import outline_of
 from tenure.playbook.removal import run_in_key
 from tenure.playbook.run import vote_of
-from tenure.keeping import outline_of
 from tenure.ports import LedgerEntry, RunOutline
 from tenure.stores import codec, rows
 from tenure.stores.growth import is_before

@@ -38,8 +38,8 @@ class Site:
     app: FastAPI
     keys: dict[str, str] = field(default_factory=dict)
 
-    def key(self, role: Role = "admin", scope: str = "acme/finance", **more: int) -> str:
-        made = make_key(self.book.store, self.book.clock, self.book.ids, scope=scope, role=role, by="test", label=f"{role}s", **more)
+    def key(self, role: Role = "admin", scope: str = "acme/finance", days: int | None = None) -> str:
+        made = make_key(self.book.store, self.book.clock, self.book.ids, scope=scope, role=role, by="test", label=f"{role}s", days=days)
         self.keys[made.text] = made.key.id
         return made.text
 

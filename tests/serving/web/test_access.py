@@ -25,7 +25,9 @@ def test_nobody_sees_a_page_without_signing_in_and_then_goes_on_where_they_wante
     assert "notes-hostile" in visitor.get("/lessons/notes-hostile")
 
 
-@pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/a\r\nSet-Cookie: x=1"])
+@pytest.mark.parametrize(
+    "elsewhere", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/a\r\nSet-Cookie: x=1"]
+)
 def test_signing_in_leads_nowhere_else(elsewhere: str) -> None:
     assert inside(elsewhere) == "/"
 
@@ -35,11 +37,11 @@ def test_a_session_is_a_cookie_that_script_and_other_sites_never_see_and_of_whic
     cookie = visitor.sign_in(site.key("reader")).headers["set-cookie"]
     assert cookie.startswith("__Host-tenure=")
     assert {"HttpOnly", "Secure", "SameSite=strict", "Path=/"} <= {part.strip() for part in cookie.split(";")}
-    id = re.match(r"__Host-tenure=([^.;]+)", cookie)
-    assert id is not None
+    found_id = re.match(r"__Host-tenure=([^.;]+)", cookie)
+    assert found_id is not None
     kept = site.book.store._tenancies["acme"].sessions  # type: ignore[attr-defined]
     assert len(kept) == 1
-    assert id[1] not in repr(list(kept.values()))
+    assert found_id[1] not in repr(list(kept.values()))
     plain = TestClient(site.app, base_url="http://127.0.0.1", follow_redirects=False)
     reply = plain.post("/sign-in", data={"key": site.key("reader")}, headers={"origin": "http://127.0.0.1"})
     assert reply.headers["set-cookie"].startswith("tenure=")
@@ -52,9 +54,9 @@ def test_a_session_ends_when_one_signs_out_when_its_time_is_over_and_at_once_wit
     out.client.post("/sign-out", data={"token": out.token()}, headers=OURS)
     out.client.cookies.update(cookie)  # a copy of the cookie is worth nothing any more
     out.get("/", status=303)
-    id = next(reversed(site.keys.values()))
+    key_id = next(reversed(site.keys.values()))
     assert "Overview" in revoked.get("/")
-    revoke_key(site.book.store, site.book.clock, site.book.ids, tenant="acme", key_id=id, by="test")
+    revoke_key(site.book.store, site.book.clock, site.book.ids, tenant="acme", key_id=key_id, by="test")
     revoked.get("/", status=303)
     assert "Overview" in late.get("/")
     site.clock.at += timedelta(hours=SESSION_HOURS, seconds=1)
@@ -82,7 +84,7 @@ def test_what_is_no_key_is_told_so_in_words(shared_site: Site, key: str) -> None
     assert 'role="alert"' in reply.text
 
 
-FOREIGN = (
+FOREIGN: tuple[dict[str, str], ...] = (
     {},
     {"origin": "https://evil.example"},
     {"origin": "null"},
@@ -142,7 +144,7 @@ def test_errors_are_pages_in_words_for_browsers_and_problems_for_programs(shared
 
 def test_each_role_may_do_its_own_and_no_more(site: Site) -> None:
     for role in ("reader", "reporter"):
-        visitor = site.visit(role)  # type: ignore[arg-type]
+        visitor = site.visit(role)
         assert "Approve ticked" not in visitor.get("/review")
         assert "Retire" not in visitor.get("/lessons/notes-hostile").split("<h2")[0]
         for path in ("/review/decide", "/review/undo", "/lessons/notes-hostile/pin", "/rollback/1"):

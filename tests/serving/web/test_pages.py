@@ -63,7 +63,7 @@ def test_a_text_that_tries_to_be_html_or_turn_around_is_shown_as_text(shared_sit
 
 def test_the_overview_tells_figures_in_words_and_in_tables(shared_site: Site) -> None:
     page = shared_site.visit().get("/")
-    assert "<title id=\"curve-title\">Learning curve</title>" in page
+    assert '<title id="curve-title">Learning curve</title>' in page
     assert "runs with an outcome" in page
     assert page.count("<caption") >= 6
     assert "37%" in page  # of prompt tokens came from the cache: 14 days of known figures
@@ -125,20 +125,20 @@ def first_lesson(book: Tenure) -> str:
 
 def test_a_lesson_is_pinned_edited_retired_and_restored_by_deltas_of_the_person(site: Site) -> None:
     visitor, book = site.visit("reviewer"), site.book
-    id = first_lesson(book)
-    assert "Pinned." in said(visitor.post(f"/lessons/{id}/pin", pinned="yes"))
-    page = visitor.get(f"/lessons/{id}")
+    named = first_lesson(book)
+    assert "Pinned." in said(visitor.post(f"/lessons/{named}/pin", pinned="yes"))
+    page = visitor.get(f"/lessons/{named}")
     digest = re.search(r'name="digest" value="([0-9a-f]+)"', page)
     assert digest is not None
-    after = visitor.post(f"/lessons/{id}/edit", text="Zulu <b>quay</b>?", applies_when="always", digest=digest[1])
+    after = visitor.post(f"/lessons/{named}/edit", text="Zulu <b>quay</b>?", applies_when="always", digest=digest[1])
     assert "Changed." in said(after)
     assert "<ins>Zulu &lt;b&gt;quay&lt;/b&gt;?</ins>" in after
-    found = book.playbook.lesson(id)
+    found = book.playbook.lesson(named)
     assert found is not None
     assert (found.text, found.applies_when, found.pinned) == ("Zulu <b>quay</b>?", "always", True)
-    assert "somebody changed" in visitor.post(f"/lessons/{id}/edit", status=409, text="x", digest=digest[1]).lower()
-    assert "Retired." in said(visitor.post(f"/lessons/{id}/retire", reason="out of date"))
-    assert "Back in use." in said(visitor.post(f"/lessons/{id}/restore"))
+    assert "somebody changed" in visitor.post(f"/lessons/{named}/edit", status=409, text="x", digest=digest[1]).lower()
+    assert "Retired." in said(visitor.post(f"/lessons/{named}/retire", reason="out of date"))
+    assert "Back in use." in said(visitor.post(f"/lessons/{named}/restore"))
     with book.store.reading(book.scope) as reading:
         newest = reading.ledger(newest_first=True, limit=4)
     assert {entry.delta.author for entry in newest} == {"person:reviewers"}
@@ -217,9 +217,9 @@ def test_a_key_is_shown_once_and_revoking_it_ends_it(site: Site) -> None:
     other = site.visit(None)
     assert other.sign_in(found[1]).status_code == 303
     assert "Overview" in other.get("/")
-    id = re.search(r'/keys/([a-z2-7]+)/revoke[^>]+Revoke the key night', visitor.get("/keys"))
-    assert id is not None
-    assert "is revoked" in said(visitor.post(f"/keys/{id[1]}/revoke"))
+    found_id = re.search(r"/keys/([a-z2-7]+)/revoke[^>]+Revoke the key night", visitor.get("/keys"))
+    assert found_id is not None
+    assert "is revoked" in said(visitor.post(f"/keys/{found_id[1]}/revoke"))
     other.get("/", status=303)
     audit = visitor.get("/audit")
     assert all(act in audit for act in ("keys.create", "keys.revoke", "pages.sign_in"))

@@ -85,7 +85,9 @@ def line_chart(
     """
     inner = WIDTH - LEFT - RIGHT
     places = [LEFT + inner * (place / max(1, len(points) - 1)) for place in range(len(points))]
-    path = " ".join(f"{'M' if not place else 'L'}{x:.1f} {_height(share, 1):.1f}" for place, (x, (_, share, _, _)) in enumerate(_pairs(places, points)))
+    path = " ".join(
+        f"{'M' if not place else 'L'}{x:.1f} {_height(share, 1):.1f}" for place, (x, (_, share, _, _)) in enumerate(_pairs(places, points))
+    )
     upper = [f"{x:.1f} {_height(high, 1):.1f}" for x, (_, _, _, high) in _pairs(places, points)]
     lower = [f"{x:.1f} {_height(low, 1):.1f}" for x, (_, _, low, _) in _pairs(places, points)]
     band = f"M{' L'.join([*upper, *reversed(lower)])} Z" if len(points) > 1 else ""

@@ -113,7 +113,11 @@ def cost_by_day(spent: Mapping[str, Usage]) -> Chart:
     values = {day: float(one.cost_usd or 0) if priced else float(_tokens(one)) for day, one in spent.items()}
     used = any(one.calls for one in spent.values())
     whole = sum((one.cost_usd or Decimal(0) for one in spent.values()), Decimal(0))
-    told = f"{money(whole)} in {DAYS} days." if priced else f"{sum(map(_tokens, spent.values())):,} tokens in {DAYS} days; some had no known price."
+    told = (
+        f"{money(whole)} in {DAYS} days."
+        if priced
+        else f"{sum(map(_tokens, spent.values())):,} tokens in {DAYS} days; some had no known price."
+    )
     return bar_chart(
         "cost",
         "Cost by day" if priced else "Tokens by day",

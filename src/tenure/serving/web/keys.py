@@ -69,9 +69,7 @@ def add_pages(router: APIRouter) -> None:
             key = look.api_key(id)
         if key is None or not whose.opens(key.scope):
             raise Problem(404, "unknown", f"There is no key '{id[:40]}' here. See what there is: the page Keys.")
-        revoke_key(
-            book.store, book.clock, book.ids, tenant=visitor.caller.tenant, key_id=id, by=whose.id, request=visitor.caller.request
-        )
+        revoke_key(book.store, book.clock, book.ids, tenant=visitor.caller.tenant, key_id=id, by=whose.id, request=visitor.caller.request)
         own = " It was yours: you have to sign in with another." if id == whose.id else ""
         return go_on(request, visitor, visitor.to("/keys"), f"The key '{key.label or id}' is revoked.{own}")
 

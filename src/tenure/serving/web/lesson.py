@@ -95,7 +95,9 @@ def add_pages(router: APIRouter) -> None:
 
     @router.post("/lessons/{id}/pin")
     def pin(request: Request, visitor: Changing, id: str, pinned: Annotated[str, Form(max_length=3)] = "yes") -> Response:
-        return _changed(request, visitor, id, lambda one: [Pin(one.id, pinned == "yes")], "Pinned." if pinned == "yes" else "The pin is gone.")
+        return _changed(
+            request, visitor, id, lambda one: [Pin(one.id, pinned == "yes")], "Pinned." if pinned == "yes" else "The pin is gone."
+        )
 
     @router.post("/lessons/{id}/retire")
     def retire(request: Request, visitor: Changing, id: str, reason: Annotated[str, Form(max_length=1_000)] = "") -> Response:
@@ -120,15 +122,15 @@ def add_pages(router: APIRouter) -> None:
 
         def edited(one: Lesson) -> Sequence[Operation]:
             if digest != _digest(one):
-                raise Problem(409, "changed", "Somebody changed this lesson since you opened its page. Open it again, and write your text anew.")
+                raise Problem(
+                    409, "changed", "Somebody changed this lesson since you opened its page. Open it again, and write your text anew."
+                )
             return [Update(one.id, text=said, applies_when=when)] if (said, when) != (one.text, one.applies_when) else []
 
         return _changed(request, visitor, id, edited, "Changed. You are its author now.")
 
 
-def _changed(
-    request: Request, visitor: Visitor, id: str, operations: Callable[[Lesson], Sequence[Operation]], sentence: str
-) -> Response:
+def _changed(request: Request, visitor: Visitor, id: str, operations: Callable[[Lesson], Sequence[Operation]], sentence: str) -> Response:
     """Change a lesson by a delta of the visitor's."""
     visitor.caller.check("review")
     with visitor.book.store.reading(visitor.scope) as reading:

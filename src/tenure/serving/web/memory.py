@@ -81,9 +81,7 @@ def add_pages(router: APIRouter) -> None:
             sessions = len({one.session for one in reading.entries(day=period.key)}) if period.kind == "day" else 0
             held = set(reading.memory_days())
         within = [day for day in period.days if day in held] if period.kind != "day" else []
-        return page(
-            request, visitor, "node.html", title=where, text=node.text, node=node, entries=(), sessions=sessions, within=within
-        )
+        return page(request, visitor, "node.html", title=where, text=node.text, node=node, entries=(), sessions=sessions, within=within)
 
 
 def _nothing(where: str) -> UserError | Problem:

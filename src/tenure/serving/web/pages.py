@@ -103,14 +103,18 @@ def error_page(request: Request, exc: Exception) -> Response:
     else:
         _log.error("page %s failed: %s", getattr(request.state, "request", ""), type(exc).__name__, exc_info=exc)
         status, told, headers = 500, "This is a fault in Tenure. The server's log says more, under the id of this request.", {}
-    text = environment().get_template("error.html").render(
-        {
-            **_everywhere(request),
-            "title": TITLES.get(status, "Something went wrong"),
-            "told": told,
-            "status": status,
-            "id": str(getattr(request.state, "request", "")),
-        }
+    text = (
+        environment()
+        .get_template("error.html")
+        .render(
+            {
+                **_everywhere(request),
+                "title": TITLES.get(status, "Something went wrong"),
+                "told": told,
+                "status": status,
+                "id": str(getattr(request.state, "request", "")),
+            }
+        )
     )
     return guarded(HTMLResponse(text, status_code=status, headers=headers))
 

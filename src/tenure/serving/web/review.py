@@ -169,7 +169,9 @@ def add_pages(router: APIRouter) -> None:
         state = STATES.get(verb)
         back = visitor.to("/review")
         if state is None:
-            return go_on(request, visitor, back, "Nothing was decided. Press the button that says what you want: approve or reject.", careful=True)
+            return go_on(
+                request, visitor, back, "Nothing was decided. Press the button that says what you want: approve or reject.", careful=True
+            )
         if not ids:
             return go_on(request, visitor, back, "No change was chosen. Tick those that you decide.", careful=True)
         return _decided(request, visitor, ids, state, note=note.strip(), anyway=anyway == "yes")

@@ -162,25 +162,25 @@ def sign_in(request: Request, presented: str) -> Response:
     engine = engine_of(request)
     caller = identify(engine.store, presented.strip(), engine.clock, request=str(request.state.request))
     now = engine.clock.now().astimezone(UTC)
-    id = secrets.token_urlsafe(32)
+    made = secrets.token_urlsafe(32)
     session = WebSession(
-        digest=_digest(id), key=caller.key.id, created=now.isoformat(), expires=(now + timedelta(hours=SESSION_HOURS)).isoformat()
+        digest=_digest(made), key=caller.key.id, created=now.isoformat(), expires=(now + timedelta(hours=SESSION_HOURS)).isoformat()
     )
     with engine.store.changing_tenancy(caller.tenant) as work:
         work.drop_web_sessions(before=now.isoformat())
         work.put_web_session(session)
         work.audit(audited(engine.ids, now, caller.key.id, "pages.sign_in", scope=caller.key.scope, request=caller.request))
     reply = Response(status_code=303)
-    _set_cookie(request, reply, _cookie_name(request), f"{id}.{quote(caller.tenant, safe='')}", seconds=SESSION_HOURS * 3600)
+    _set_cookie(request, reply, _cookie_name(request), f"{made}.{quote(caller.tenant, safe='')}", seconds=SESSION_HOURS * 3600)
     return reply
 
 
 def sign_out(request: Request, reply: Response) -> None:
     """End the session that a request belongs to, for good."""
-    id, whose = _cookie(request)
-    if id:
+    named, whose = _cookie(request)
+    if named:
         with engine_of(request).store.changing_tenancy(whose) as work:
-            work.drop_web_session(_digest(id))
+            work.drop_web_session(_digest(named))
     reply.delete_cookie(_cookie_name(request), path="/", secure=_encrypted(request), httponly=True, samesite="strict")
 
 
@@ -218,26 +218,26 @@ def inside(address: str) -> str:
 
 
 def _signed_in(request: Request) -> tuple[Caller, str]:
-    id, whose = _cookie(request)
-    if not id:
+    named, whose = _cookie(request)
+    if not named:
         raise SignInNeeded
     engine = engine_of(request)
     at = engine.clock.now().astimezone(UTC).isoformat()
     try:
         with engine.store.tenancy(whose) as look:
-            session = look.web_session(_digest(id))
+            session = look.web_session(_digest(named))
             key = look.api_key(session.key) if session is not None and session.expires > at else None
     except ScopeError:
         raise SignInNeeded from None
     if key is None or key.state(at) != "valid":
         raise SignInNeeded
-    return Caller(key=key, request=str(request.state.request)), id
+    return Caller(key=key, request=str(request.state.request)), named
 
 
 def _cookie(request: Request) -> tuple[str, str]:
     """The id of a session and its tenant; empty if there is none."""
-    id, dot, whose = request.cookies.get(_cookie_name(request), "").partition(".")
-    return (id, unquote(whose)) if dot and 20 <= len(id) <= 100 and len(whose) <= 1_000 else ("", "")
+    named, dot, whose = request.cookies.get(_cookie_name(request), "").partition(".")
+    return (named, unquote(whose)) if dot and 20 <= len(named) <= 100 and len(whose) <= 1_000 else ("", "")
 
 
 def _local_key(scope: str) -> ApiKey:
