@@ -58,11 +58,13 @@ class Scrubbed:
         done: whether nothing that was taken out is left in the store's own files.
         reason: why it is not done, in a sentence; empty if it is.
         elsewhere: files beside the database that may hold what was taken out and were left as they are: copies that were set aside.
+        beyond: where else it may still stand that a store cannot reach, such as a server's write-ahead log and backups.
     """
 
     done: bool
     reason: str = ""
     elsewhere: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,8 @@ from tenure.vectors import Unembedded as Unembedded
 from tenure.vectors import VectorKind as VectorKind
 from tenure.waiting import Deciding, Waiting
 from tenure.waiting import HeldChange as HeldChange
+from tenure.workforce import WorkerSeen as WorkerSeen
+from tenure.workforce import Workforce as Workforce
 
 
 class Clock(Protocol):
@@ -341,6 +343,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         """How many steps of a run were learned from; none if it was never learned, 0 if it had none to learn from."""
         ...
 
+    def verdict_waits(self, run_id: str) -> bool:
+        """Whether a run's outcome became known after it was learned from, and was only kept so far."""
+        ...
+
     def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:
         """Other kept runs of the same task, then successful ones of the same kind, newest first."""
         ...
@@ -382,7 +388,7 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         ...
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
-        """Ids of finished runs that were kept but not learned from, oldest first."""
+        """Ids of finished runs that were kept but not learned from, or not with the outcome that came later, oldest first."""
         ...
 
     def failed_replies(self) -> Sequence[FailedReply]:
@@ -508,8 +514,21 @@ class Store(Protocol):
         """
         ...
 
-    def scopes(self) -> Sequence[str]:
-        """Scopes with a delta, a run or a memory, sorted."""
+    @property
+    def workforce(self) -> Workforce:
+        """Which workers are alive, for all tenants: it holds nothing of theirs."""
+        ...
+
+    def has_api_key(self, at: str) -> bool:
+        """Whether any tenant has an API key that is valid at a moment (ISO 8601, UTC); a service that nobody could use need not start."""
+        ...
+
+    def scopes(self, tenant: str | None = None) -> Sequence[str]:
+        """Scopes with a delta, a run or a memory, sorted.
+
+        Args:
+            tenant: whose; none names all of the database, which is for its operator: tenant after tenant where each is walled in.
+        """
         ...
 
     def spent(self, scope: str, day: str | None = None) -> Usage:

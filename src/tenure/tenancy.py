@@ -117,6 +117,10 @@ class TenantWriting(TenantReading, Protocol):
         """Keep a reply; one that is there under its key is replaced."""
         ...
 
+    def drop_reply(self, key: str) -> None:
+        """Let go of the reply under a key, if there is one."""
+        ...
+
     def drop_replies(self, *, before: str) -> int:
         """Let go of replies kept before a moment (ISO 8601, UTC); how many there were."""
         ...

@@ -37,6 +37,7 @@ from tenure.reported import positive
 from tenure.settings import Settings, checked, read_settings
 from tenure.stores.scopes import parents
 from tenure.system import SystemClock, UlidSource
+from tenure.telemetry import span, start_if_asked
 from tenure.threads import in_thread
 
 if TYPE_CHECKING:
@@ -158,8 +159,9 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         Raises:
             StoreError: the database cannot be opened; the message says why and what to do.
             ScopeError: the scope is malformed.
-            MissingExtra: a model or an embedder was asked for and its extra is not installed.
+            MissingExtra: a model, an embedder or telemetry was asked for and its extra is not installed.
         """
+        start_if_asked()
         clock = clock or SystemClock()
         store = open_store(database_url(url), clock)
         named = scoped(default_scope(scope))
@@ -196,6 +198,12 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
 
     def recalled(self, task: str | Task, budget: int | None, run: str = "") -> Context:
         """`context`, also for a task without words: a run of one, such as a picture alone, goes on with what holds in general."""
+        with span("tenure.recall", duration="tenure.context.duration", scope=self.scope, run=run or None) as told:
+            found = self._recalled(task, budget, run)
+            told.note(lessons=len(found.lessons), cases=len(found.cases), tokens=found.tokens)
+        return found
+
+    def _recalled(self, task: str | Task, budget: int | None, run: str) -> Context:
         question = self.vectors.question(as_task(task).text)
         with self.store.reading(self.scope) as reading:
             settings = read_settings(reading.setting)
@@ -396,8 +404,9 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
                 return plan_refinement(
                     reading.lessons(), bounds or read_settings(reading.setting).bounds, at=at, tasks=reading.tasks_of
                 ), ()
-        with self.store.writing(self.scope) as work:
+        with span("tenure.refine", scope=self.scope) as told, self.store.writing(self.scope) as work:
             plan = plan_refinement(work.lessons(), bounds or read_settings(work.setting).bounds, at=at, tasks=work.tasks_of)
+            told.note(merges=len(plan.merges), evictions=len(plan.evictions))
             receipts = carry_out(work, plan, ids=self.ids, at=at).receipts if plan.operations else ()
         return plan, receipts
 

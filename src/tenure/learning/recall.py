@@ -91,6 +91,7 @@ class Context:
 
     Attributes:
         text: for the prompt; empty if there is nothing to say yet.
+        stable: what `text` begins with that is the same for other tasks: core and tail. What else there is follows as `for_task`.
         tokens: its size, as `counted_by` counts.
         lessons: ids of the lessons in it, in order.
         cases: ids of the runs in it, in order.
@@ -110,6 +111,7 @@ class Context:
     """
 
     text: str = ""
+    stable: str = ""
     tokens: int = 0
     lessons: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
@@ -126,6 +128,11 @@ class Context:
     withheld: tuple[WithheldLesson, ...] = ()
     draws: tuple[Draw, ...] = ()
     holdout: str = ""
+
+    @property
+    def for_task(self) -> str:
+        """What of the text is chosen for this task: it stands behind all that a prompt cache can keep."""
+        return self.text[len(self.stable) :]
 
 
 def recall(
@@ -214,8 +221,11 @@ def recall(
         chosen = [lesson for lesson in chosen if lesson.id not in gone]
         recalled, ages = _for_this_task(chosen, ids, text), aged() if ages else ""
         told = whole_text()
+    # Mostly there was nothing to take out. A secret that reached over the seam has another form alone; then nothing is promised to stay.
+    kept = text if told.startswith(text) else redact(text).text
     return Context(
         text=told,
+        stable=kept if told.startswith(kept) else "",
         tokens=counted(told),
         lessons=tuple(parts),
         cases=tuple(case.run for case in cases.shown),

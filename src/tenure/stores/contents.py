@@ -21,17 +21,22 @@ from tenure.stores.vectors import is_own, lesson_text, run_text, text_hash
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A run with its place in the order of arrival and the number of steps learned from (none: kept only)."""
+    """A run with its place in the order of arrival and the number of steps learned from (none: kept only).
+
+    `verdict_learned` is false while a verdict that came after it was learned from is only kept.
+    """
 
     run: Run
     place: int
     learned: int | None
+    verdict_learned: bool = True
     revoked: bool = False
 
     @property
     def waiting(self) -> bool:
         """Whether it is finished and has steps that were not learned from."""
-        return not self.revoked and finished(self.run) and (self.learned is None or self.learned < len(self.run.steps))
+        learned = self.learned is not None and self.learned >= len(self.run.steps) and self.verdict_learned
+        return not self.revoked and finished(self.run) and not learned
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from tenure.playbook.removal import run_in_key
 from tenure.playbook.run import vote_of
 from tenure.ports import LedgerEntry, RunOutline
 from tenure.stores import codec, rows
+from tenure.stores.expressions import holds_at
 from tenure.stores.growth import is_before
 
 _AT_ONCE = 500
@@ -117,9 +118,9 @@ class SqlRemoval:
         # What is recorded of a revision is a text, and names runs.
         told = func.substr(x.c.text, 1, 1) == "{"
         if len(escaped) <= _FEW:
-            stands = or_(*(func.instr(t.c.payload, one) > 0 for one in sorted(escaped)))
+            stands = or_(*(holds_at(t.c.payload, one) > 0 for one in sorted(escaped)))
             found = set(self._connection.execute(select(t.c.version).where(self._mine(t), stands)).scalars())
-            stands = or_(*(func.instr(x.c.text, one) > 0 for one in sorted(ids)))
+            stands = or_(*(holds_at(x.c.text, one) > 0 for one in sorted(ids)))
             found.update(self._connection.execute(select(x.c.version).where(self._mine(x), told, stands)).scalars())
         else:
             found = {version for version, named in self._names_in_records() if not escaped.isdisjoint(named)}

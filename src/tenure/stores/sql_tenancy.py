@@ -71,6 +71,11 @@ class SqlTenancy:
         """Keep a reply; one that is there under its key is replaced."""
         self._replace(rows.kept_replies, "key", asdict(reply))
 
+    def drop_reply(self, key: str) -> None:
+        """Let go of the reply under a key, if there is one."""
+        t = rows.kept_replies
+        self._connection.execute(delete(t).where(t.c.tenant == self._tenant, t.c.key == key))
+
     def drop_replies(self, *, before: str) -> int:
         """Let go of replies kept before a moment; how many there were."""
         t = rows.kept_replies

@@ -68,6 +68,10 @@ class TenancyInMemory:
         """Keep a reply; one that is there under its key is replaced."""
         self.contents = replace(self.contents, replies=self.contents.replies.insert(reply.key, reply))
 
+    def drop_reply(self, key: str) -> None:
+        """Let go of the reply under a key, if there is one."""
+        self.contents = replace(self.contents, replies=self.contents.replies.discard(key))
+
     def drop_replies(self, *, before: str) -> int:
         """Let go of replies kept before a moment; how many there were."""
         old = [key for key, reply in self.contents.replies.items() if reply.at < before]

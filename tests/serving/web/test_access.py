@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from tenure.serving.service.callers import make_key, revoke_key
 from tenure.serving.web.visitors import SESSION_HOURS, inside
-from tests.serving.web.conftest import OURS, Browser, Site
+from tests.serving.web.conftest import OURS, Browser, Site, made_site
 
 POLICY = {"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"}
 
@@ -188,19 +188,32 @@ def test_an_admin_of_a_part_sees_and_revokes_no_key_of_the_rest(site: Site) -> N
     assert "There is no key" in visitor.post(f"/keys/{whole}/revoke", status=404)
 
 
-def test_a_server_without_keys_asks_for_none_but_still_takes_no_form_of_other_pages(site: Site) -> None:
-    site.app.state.without_keys = True
+def test_a_server_without_keys_asks_for_none_but_still_takes_no_form_of_other_pages() -> None:
+    site = made_site(weeks=4, scope="local/desk", without_keys=True)
     client = TestClient(site.app, base_url="http://localhost:8765", follow_redirects=False)
     visitor = Browser(client)
-    assert "without keys" in visitor.get("/")
+    page = visitor.get("/")
+    assert "without keys" in page
+    assert "local/desk" in page
     assert client.get("/sign-in").headers["location"] == "/"
     ours = {"origin": "http://localhost:8765"}
     wanted = {"name": "context.tokens", "value": "8000", "token": visitor.token()}
     assert client.post("/settings", data=wanted, headers={"origin": "http://evil.example"}).status_code == 403
+    assert client.post("/settings", data=wanted, headers={"origin": "http://localhost:9999"}).status_code == 403
     assert client.post("/settings", data={**wanted, "token": "x"}, headers=ours).status_code == 403
     assert client.post("/settings", data=wanted, headers=ours).status_code == 303
     # A name elsewhere that leads to this machine is none of ours: its page could read what it got.
     assert client.get("/", headers={"host": "evil.example:8765"}).status_code == 403
+    assert client.get("/?scope=acme").status_code == 404
+    site.book.close()
+
+
+def test_wrong_keys_from_one_address_are_looked_at_so_often_and_no_more(site: Site) -> None:
+    from tenure.serving.service.access import Access
+
+    site.app.state.access = Access(site.app.state.engine, failures=3)
+    visitor = site.visit(None)
+    assert [visitor.sign_in(f"tnr_{'a' * 62}.acme").status_code for _ in range(4)] == [403, 403, 403, 429]
 
 
 def test_a_tenant_with_any_name_signs_in(site: Site) -> None:

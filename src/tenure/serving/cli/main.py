@@ -24,16 +24,20 @@ from tenure.serving.cli import (
     forget,
     history,
     holdouts,
+    keys,
     learning,
     ledger,
     mcp,
     memory,
+    migrate,
     playbook,
     review,
     revise,
+    serve,
     settings,
     spend,
     vectors,
+    worker,
 )
 from tenure.serving.cli.output import Terminal
 from tenure.serving.cli.request import FAILED, INTERRUPTED, MISUSED, OK, Request
@@ -46,7 +50,8 @@ GROUPS = {
     "Remember": ("memory",),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Connect": ("connect", "disconnect", "mcp"),
-    "Set up": ("config", "doctor", "embed", "version", "bench"),
+    "Serve": ("serve", "worker", "keys"),
+    "Set up": ("config", "doctor", "migrate", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
 
@@ -170,7 +175,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend, memory, connect, mcp):
+for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, worker, keys, migrate):
     verbs.register(app)
 
 

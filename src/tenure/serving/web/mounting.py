@@ -23,7 +23,7 @@ OTHERS = ("/v1", "/mcp", "/openapi", "/healthz", "/readyz", "/metrics")
 
 
 def mount_pages(app: FastAPI) -> None:
-    """Add the pages to an app that has its engine in `state.engine`, and `state.without_keys` where it asks for no keys."""
+    """Add the pages to an app of the service (see `app.build_app`)."""
     app.state.page_secret = secrets.token_urlsafe(32)
     router = APIRouter(route_class=PageRoute, include_in_schema=False, default_response_class=Response)
     for room in ROOMS:

@@ -93,7 +93,7 @@ def error_page(request: Request, exc: Exception) -> Response:
     if isinstance(exc, TenureError):
         exc = problem_of(exc)
     if isinstance(exc, Problem):
-        status, told, headers = exc.status, exc.detail, dict(exc.headers)
+        status, told, headers = exc.status, exc.detail, dict(exc.headers or {})
     elif isinstance(exc, RequestValidationError):
         wrong = exc.errors()[0]
         status, headers = 422, {}

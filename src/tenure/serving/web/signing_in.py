@@ -7,8 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from tenure.errors import ScopeError
-from tenure.serving.service.app import engine_of
+from tenure.serving.service.doing import engine_of
 from tenure.serving.service.problems import Problem
 from tenure.serving.web.pages import environment, page, stamp
 from tenure.serving.web.visitors import (
@@ -22,7 +21,6 @@ from tenure.serving.web.visitors import (
     theme_of,
     without_keys,
 )
-from tenure.stores.scopes import tenant
 from tenure.version import VERSION
 
 MOST_SCOPES = 500
@@ -80,7 +78,7 @@ def add_pages(router: APIRouter) -> None:
             except Problem as exc:
                 problem = exc.detail
         whose = visitor.caller.key
-        known = [one for one in engine_of(request).store.scopes() if _is_of(one, visitor.caller.tenant) and whose.opens(one)]
+        known = [one for one in engine_of(request).store.scopes(visitor.caller.tenant) if whose.opens(one)]
         return page(
             request,
             visitor,
@@ -91,13 +89,6 @@ def add_pages(router: APIRouter) -> None:
             wanted=wanted,
             problem=problem,
         )
-
-
-def _is_of(scope: str, whose: str) -> bool:
-    try:
-        return tenant(scope) == whose
-    except ScopeError:
-        return False
 
 
 def _form(request: Request, next: str, *, wrong: str = "", status: int = 200) -> Response:

@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from typing import Annotated
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -19,13 +19,14 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 from fastapi import Depends, Form, Query, Request, Response
 
 from tenure.errors import ScopeError
-from tenure.governance.access import Act, ApiKey
+from tenure.governance.access import Act
 from tenure.ports import WebSession
 from tenure.serving.cli.request import person
-from tenure.serving.service.app import engine_of
-from tenure.serving.service.callers import Caller, audited, identify
+from tenure.serving.service.access import Access
+from tenure.serving.service.callers import Caller
+from tenure.serving.service.doing import engine_of, note
+from tenure.serving.service.engine import Engine
 from tenure.serving.service.problems import Problem
-from tenure.stores.scopes import tenant
 from tenure.wiring import Tenure
 
 SESSION_HOURS = 12
@@ -40,8 +41,6 @@ SAID = "tenure-said"
 THEME = "tenure-theme"
 THEMES = ("auto", "light", "dark")
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-
 
 class SignInNeeded(Exception):
     """Nobody is signed in, or not any more."""
@@ -55,7 +54,7 @@ class Visitor:
         caller: with their key.
         scope: that the page is about.
         home: the scope that addresses need not name.
-        book: the playbook of the scope.
+        engine: what does what they ask for.
         token: stands in every form.
         signed_in: whether they can sign out.
     """
@@ -63,9 +62,14 @@ class Visitor:
     caller: Caller
     scope: str
     home: str
-    book: Tenure
+    engine: Engine
     token: str
     signed_in: bool
+
+    @property
+    def book(self) -> Tenure:
+        """The playbook of the scope."""
+        return self.engine.book(self.scope)
 
     def to(self, path: str, **query: object) -> str:
         """The address of a page, in the scope at hand unless another is named."""
@@ -85,10 +89,7 @@ class Visitor:
 
     def note(self, act: str, subject: str = "", outcome: str = "done") -> None:
         """Put into the audit what they did."""
-        with self.book.store.changing_tenancy(self.caller.tenant) as work:
-            now = self.book.clock.now().astimezone(UTC)
-            key, request = self.caller.key.id, self.caller.request
-            work.audit(audited(self.book.ids, now, key, act, scope=self.scope, subject=subject, outcome=outcome, request=request))
+        note(self.engine, self.caller, act, scope=self.scope, subject=subject, outcome=outcome)
 
 
 def visitor_of(request: Request, scope: Annotated[str, Query(max_length=400)] = "") -> Visitor:
@@ -100,15 +101,15 @@ def visitor_of(request: Request, scope: Annotated[str, Query(max_length=400)] = 
     """
     engine = engine_of(request)
     if without_keys(request):
-        home = engine.scope
-        caller = Caller(key=_local_key(home), request=str(request.state.request))
+        caller = _everybody(request)
+        home = engine.scope if caller.key.opens(engine.scope) else caller.key.scope
         secret = str(request.app.state.page_secret)
     else:
         caller, secret = _signed_in(request)
         home = caller.key.scope
     named = caller.scope(scope or home, "read")
     return Visitor(
-        caller=caller, scope=named, home=home, book=engine.book(named), token=_token(secret), signed_in=not without_keys(request)
+        caller=caller, scope=named, home=home, engine=engine, token=_token(secret), signed_in=not without_keys(request)
     )
 
 
@@ -130,16 +131,9 @@ Changing = Annotated[Visitor, Depends(changing_visitor)]
 
 
 def without_keys(request: Request) -> bool:
-    """Whether the server asks for no keys; then only a browser on the same machine may look, under a name of this machine.
-
-    Raises:
-        Problem: 403, the request names another host: a page elsewhere may have led the browser here.
-    """
-    if not getattr(request.app.state, "without_keys", False):
-        return False
-    if (request.url.hostname or "") not in LOOPBACK:
-        raise Problem(403, "host", "This server asks for no key, and answers only under localhost or 127.0.0.1.")
-    return True
+    """Whether the server asks for no keys. It then answers this machine alone (see `gate.check_local`)."""
+    access: Access = request.app.state.access
+    return access.without_keys
 
 
 def from_our_pages(request: Request) -> bool:
@@ -157,10 +151,12 @@ def sign_in(request: Request, presented: str) -> Response:
     """Sign somebody in with a key; the caller says where the reply leads.
 
     Raises:
-        Problem: 401, it is no valid key.
+        Problem: 401, it is no valid key; 429, too many wrong ones came from there.
     """
     engine = engine_of(request)
-    caller = identify(engine.store, presented.strip(), engine.clock, request=str(request.state.request))
+    access: Access = request.app.state.access
+    address = request.client.host if request.client is not None else ""
+    caller, _ = access.caller(presented.strip(), address=address, request=str(request.state.request))
     now = engine.clock.now().astimezone(UTC)
     made = secrets.token_urlsafe(32)
     session = WebSession(
@@ -169,7 +165,7 @@ def sign_in(request: Request, presented: str) -> Response:
     with engine.store.changing_tenancy(caller.tenant) as work:
         work.drop_web_sessions(before=now.isoformat())
         work.put_web_session(session)
-        work.audit(audited(engine.ids, now, caller.key.id, "pages.sign_in", scope=caller.key.scope, request=caller.request))
+    note(engine, caller, "pages.sign_in", scope=caller.key.scope)
     reply = Response(status_code=303)
     _set_cookie(request, reply, _cookie_name(request), f"{made}.{quote(caller.tenant, safe='')}", seconds=SESSION_HOURS * 3600)
     return reply
@@ -240,11 +236,11 @@ def _cookie(request: Request) -> tuple[str, str]:
     return (named, unquote(whose)) if dot and 20 <= len(named) <= 100 and len(whose) <= 1_000 else ("", "")
 
 
-def _local_key(scope: str) -> ApiKey:
-    """What stands for a key where none is asked for: everything in the tenant of the server's own scope."""
-    whose = tenant(scope)
-    name = person().removeprefix("person:")
-    return ApiKey(id="local", label=name, tenant=whose, scope=whose, role="admin", digest="", created="", by="")
+def _everybody(request: Request) -> Caller:
+    """Who looks where there are no keys: whoever sits at this machine, by their name."""
+    access: Access = request.app.state.access
+    caller, _ = access.caller("", request=str(request.state.request))
+    return replace(caller, key=replace(caller.key, label=person().removeprefix("person:")))
 
 
 def _set_cookie(request: Request, reply: Response, name: str, value: str, *, seconds: int) -> None:
