@@ -9,7 +9,7 @@ from rpds import HashTrieMap
 
 from tenure.errors import ScopeError
 from tenure.governance.access import ApiKey
-from tenure.ports import AuditEntry, Conversation, KeptReply
+from tenure.ports import AuditEntry, Conversation, KeptReply, WebSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,7 @@ class TenantContents:
             for one, conversation in self.conversations.items()
         }
         return replace(self, conversations=HashTrieMap(bare), generation=self.generation + 1)
+    sessions: HashTrieMap[str, WebSession] = field(default_factory=HashTrieMap)
 
 
 class TenancyInMemory:
@@ -59,6 +60,10 @@ class TenancyInMemory:
     def kept_reply(self, key: str) -> KeptReply | None:
         """The reply that was given under a key, or none."""
         return self.contents.replies.get(key)
+
+    def web_session(self, digest: str) -> WebSession | None:
+        """Who is signed in under the digest of an id."""
+        return self.contents.sessions.get(digest)
 
     def put_api_key(self, key: ApiKey) -> None:
         """Keep a key, or what became of it."""
@@ -135,4 +140,20 @@ class TenancyInMemory:
             conversations=HashTrieMap({one: kept for one, kept in self.contents.conversations.items() if one not in old}),
             of_replies=HashTrieMap({reply: one for reply, one in self.contents.of_replies.items() if one not in old}),
         )
+    def put_web_session(self, session: WebSession) -> None:
+        """Keep that somebody signed in."""
+        self.contents = replace(self.contents, sessions=self.contents.sessions.insert(session.digest, session))
+
+    def drop_web_session(self, digest: str) -> bool:
+        """Sign somebody out; whether they were signed in."""
+        if digest not in self.contents.sessions:
+            return False
+        self.contents = replace(self.contents, sessions=self.contents.sessions.remove(digest))
+        return True
+
+    def drop_web_sessions(self, *, before: str) -> int:
+        """Let go of sessions that expired before a moment; how many there were."""
+        old = [digest for digest, session in self.contents.sessions.items() if session.expires < before]
+        for digest in old:
+            self.drop_web_session(digest)
         return len(old)

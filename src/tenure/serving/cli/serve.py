@@ -48,13 +48,13 @@ def serve(
     model: Annotated[str | None, typer.Option("--model", metavar="PROVIDER:MODEL", help="Reflect with this model.")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server.")] = None,
 ) -> int:
-    """Serve agents and people over HTTP: the REST API and MCP.
+    """Serve agents and people over HTTP: the REST API, MCP and pages for a browser.
 
     Listens to this machine alone unless --host says otherwise, and then only with a key in the database and TLS, or a word
     on how it is kept safe. Runs are on disk before they are acknowledged; what they teach is learned in the background.
     Ctrl-C or SIGTERM ends it once the requests at hand are answered. The API's document is at /openapi.json.
     """
-    missing = next((name for name in ("fastapi", "uvicorn") if importlib.util.find_spec(name) is None), None)
+    missing = next((name for name in ("fastapi", "uvicorn", "jinja2") if importlib.util.find_spec(name) is None), None)
     if missing is not None:
         raise MissingExtra("The HTTP service", extra="server")
     from tenure.serving.service.app import build_app
@@ -85,4 +85,7 @@ def serve(
 
 def _rooms() -> list[Room]:
     """The parts of the app beside the API. Each is mounted by its own module."""
-    return []
+    from tenure.serving.service.app import Room
+    from tenure.serving.web import mount_pages
+
+    return [Room(mount=mount_pages)]

@@ -44,6 +44,11 @@ class Engine:
         return self._book.store
 
     @property
+    def scope(self) -> str:
+        """The scope that the database was opened in."""
+        return self._book.scope
+
+    @property
     def clock(self) -> Clock:
         """What tells the time."""
         return self._book.clock
