@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import MissingExtra, UserError
+from tenure.serving.cli.background import learning
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
 
@@ -68,7 +69,6 @@ def proxy(
     from tenure.serving.proxy.door import Door
     from tenure.serving.proxy.upstream import read_upstreams
     from tenure.serving.service.access import Access
-    from tenure.serving.service.background import ThreadLearning
     from tenure.serving.service.engine import Engine
     from tenure.serving.service.listening import Address, check_start, listen, serve, url_of
 
@@ -86,7 +86,6 @@ def proxy(
         )
         app = Proxy(engine, upstreams, door, budget_ms=budget)
         with listen(address) as taken:
-            learning = ThreadLearning(engine, threads=learners) if learners else None
             where = url_of(address, taken)
             names = ", ".join(f"{name} ({url})" for name, url in upstreams.urls.items())
             request.terminal.say(f"Proxy at {where} before {names}; lessons from {book.store.url}. End with Ctrl-C.")
@@ -95,11 +94,8 @@ def proxy(
                 request.terminal.say(f"No keys are asked for; requests act in scope {book.scope} unless x-tenure-scope names another.")
             elif advice:
                 request.terminal.say(advice)
-            try:
+            with learning(request, engine, learners):
                 serve(app, address, taken)
-            finally:
-                if learning is not None and not learning.close():
-                    request.terminal.say("A run is still being learned from; it is learned again after the next start.")
     return OK
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import MissingExtra, UserError
+from tenure.serving.cli.background import learning
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
 
@@ -58,7 +59,6 @@ def serve(
     if missing is not None:
         raise MissingExtra("The HTTP service", extra="server")
     from tenure.serving.service.app import build_app
-    from tenure.serving.service.background import ThreadLearning
     from tenure.serving.service.engine import Engine
     from tenure.serving.service.listening import Address, check_start, listen, url_of
     from tenure.serving.service.listening import serve as serve_app
@@ -71,15 +71,11 @@ def serve(
         engine = Engine(book)
         app = build_app(engine, rooms=_rooms(), rate=rate, without_keys=without_keys)
         with listen(address) as taken:
-            learning = ThreadLearning(engine, threads=learners) if learners else None
             request.terminal.say(f"Serving {book.store.url} at {url_of(address, taken)} (end with Ctrl-C)")
             if advice:
                 request.terminal.say(advice)
-            try:
+            with learning(request, engine, learners):
                 serve_app(app, address, taken, forwarded_from=forwarded_from)
-            finally:
-                if learning is not None and not learning.close():
-                    request.terminal.say("A run is still being learned from; it is learned again after the next start.")
     return OK
 
 
