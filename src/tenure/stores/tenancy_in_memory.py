@@ -30,6 +30,7 @@ class TenantContents:
             for one, conversation in self.conversations.items()
         }
         return replace(self, conversations=HashTrieMap(bare), generation=self.generation + 1)
+
     sessions: HashTrieMap[str, WebSession] = field(default_factory=HashTrieMap)
 
 
@@ -140,6 +141,8 @@ class TenancyInMemory:
             conversations=HashTrieMap({one: kept for one, kept in self.contents.conversations.items() if one not in old}),
             of_replies=HashTrieMap({reply: one for reply, one in self.contents.of_replies.items() if one not in old}),
         )
+        return len(old)
+
     def put_web_session(self, session: WebSession) -> None:
         """Keep that somebody signed in."""
         self.contents = replace(self.contents, sessions=self.contents.sessions.insert(session.digest, session))

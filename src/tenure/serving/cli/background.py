@@ -1,4 +1,4 @@
-"""Who learns from what a server or a proxy keeps: threads of its own, or workers elsewhere."""
+"""Behind a server, a proxy or a worker: who learns from what is kept, and what is told of it all."""
 
 from __future__ import annotations
 
@@ -7,10 +7,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tenure.errors import UserError
 from tenure.serving.cli.request import Request
 
 if TYPE_CHECKING:
     from tenure.serving.service.engine import Engine
+
+
+LEVELS = ("debug", "info", "warning", "error", "off")
+
+
+def watch(level: str, *, metrics: bool = False) -> None:
+    """Begin to write the log, and to keep metrics.
+
+    Args:
+        level: of the log, one of `LEVELS`; `off` leaves warnings to stderr as they are.
+        metrics: whether metrics are kept for Prometheus; traces and metrics go to an OTLP endpoint wherever one is named.
+
+    Raises:
+        UserError: there is no such level.
+        MissingExtra: metrics were asked for without the extra `telemetry`.
+    """
+    if level not in LEVELS:
+        raise UserError(f"--log {level}: there is no such level. Levels: {', '.join(LEVELS)}.")
+    from tenure import telemetry
+
+    if level != "off":
+        from tenure.logs import configure_logs
+
+        configure_logs(level, loggers=("tenure", "uvicorn"))
+    if metrics:
+        telemetry.start_serving()
+    else:
+        telemetry.start_if_asked()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import MissingExtra, UserError
-from tenure.serving.cli.background import learning
+from tenure.serving.cli.background import learning, watch
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
 
@@ -48,6 +48,8 @@ def serve(
     learners: Annotated[int, typer.Option("--learners", min=0, max=64, help="Threads that learn here; 0 leaves it to tenure worker.")] = 2,
     model: Annotated[str | None, typer.Option("--model", metavar="PROVIDER:MODEL", help="Reflect with this model.")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server.")] = None,
+    log: Annotated[str, typer.Option("--log", metavar="LEVEL", help="Log as JSON lines: info, warning, error, debug, off.")] = "off",
+    metrics: Annotated[bool, typer.Option("--metrics", help="Keep metrics, for Prometheus at /metrics and for OTLP.")] = False,
 ) -> int:
     """Serve agents and people over HTTP: the REST API, MCP and pages for a browser.
 
@@ -66,6 +68,7 @@ def serve(
     address = Address(host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, behind_tls=behind_tls, plain_http=plain_http)
     if behind_tls and tls_cert:
         raise UserError("--behind-tls says that TLS ends before this server; leave it out, or --tls-cert.")
+    watch(log, metrics=metrics)
     with request.learning(model=model, base_url=base_url) as book:
         advice = check_start(address, book.store, book.clock, without_keys=without_keys)
         engine = Engine(book)

@@ -108,9 +108,7 @@ def visitor_of(request: Request, scope: Annotated[str, Query(max_length=400)] = 
         caller, secret = _signed_in(request)
         home = caller.key.scope
     named = caller.scope(scope or home, "read")
-    return Visitor(
-        caller=caller, scope=named, home=home, engine=engine, token=_token(secret), signed_in=not without_keys(request)
-    )
+    return Visitor(caller=caller, scope=named, home=home, engine=engine, token=_token(secret), signed_in=not without_keys(request))
 
 
 Seen = Annotated[Visitor, Depends(visitor_of)]
