@@ -42,11 +42,7 @@ def ready(engine: Engined) -> Response:
     return answered({"status": "ready", "version": VERSION})
 
 
-@ROUTER.get(
-    "/metrics",
-    summary="Metrics for Prometheus",
-    responses={200: {"description": "Metrics of this process.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
-)
+@ROUTER.get("/metrics", include_in_schema=False)  # the operator's, and no part of the API
 def metrics(request: Request) -> Response:
     """Metrics of this process as Prometheus reads them, where the server was started with `--metrics`. They name no tenant.
 
