@@ -35,6 +35,7 @@ from tenure.playbook.state import Playbook
 from tenure.postponed import Postponed as Postponed
 from tenure.postponed import PostponedReading, PostponedWriting
 from tenure.tenancy import AuditEntry as AuditEntry
+from tenure.tenancy import Conversation as Conversation
 from tenure.tenancy import KeptReply as KeptReply
 from tenure.tenancy import TenantReading as TenantReading
 from tenure.tenancy import TenantWriting as TenantWriting
@@ -47,6 +48,8 @@ from tenure.vectors import Unembedded as Unembedded
 from tenure.vectors import VectorKind as VectorKind
 from tenure.waiting import Deciding, Waiting
 from tenure.waiting import HeldChange as HeldChange
+from tenure.workforce import WorkerSeen as WorkerSeen
+from tenure.workforce import Workforce as Workforce
 
 
 class Clock(Protocol):
@@ -327,6 +330,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         """A kept run, whole."""
         ...
 
+    def steps_kept(self, run_id: str) -> int:
+        """How many steps of a run are kept; 0 if it is not known."""
+        ...
+
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
         ...
@@ -337,6 +344,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
 
     def learned_steps(self, run_id: str) -> int | None:
         """How many steps of a run were learned from; none if it was never learned, 0 if it had none to learn from."""
+        ...
+
+    def verdict_waits(self, run_id: str) -> bool:
+        """Whether a run's outcome became known after it was learned from, and was only kept so far."""
         ...
 
     def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:
@@ -380,7 +391,7 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         ...
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
-        """Ids of finished runs that were kept but not learned from, oldest first."""
+        """Ids of finished runs that were kept but not learned from, or not with the outcome that came later, oldest first."""
         ...
 
     def failed_replies(self) -> Sequence[FailedReply]:
@@ -504,6 +515,15 @@ class Store(Protocol):
             ScopeError: the tenant is empty, malformed, or a scope below one.
             StoreBusy: another writer held the database for longer than the wait allows.
         """
+        ...
+
+    @property
+    def workforce(self) -> Workforce:
+        """Which workers are alive, for all tenants: it holds nothing of theirs."""
+        ...
+
+    def has_api_key(self, at: str) -> bool:
+        """Whether any tenant has an API key that is valid at a moment (ISO 8601, UTC); a service that nobody could use need not start."""
         ...
 
     def scopes(self, tenant: str | None = None) -> Sequence[str]:

@@ -151,6 +151,22 @@ def test_a_known_outcome_gives_way_to_a_known_one_only(store: Store) -> None:
     assert read(store, scope).outcome == Outcome(success=True, signal="human")
 
 
+def test_a_verdict_that_comes_after_a_run_was_learned_from_waits_too(store: Store) -> None:
+    scope = fresh_scope()
+    keep(store, scope, session("early", steps=2), session("told", steps=2, outcome=Outcome(success=True)), learned=True)
+    assert waiting(store, scope) == []
+    late = session("early", steps=2, outcome=Outcome(success=False, feedback="it bounced", signal="human"))
+    keep(store, scope, late, replace(late, id="told"))
+    assert waiting(store, scope) == ["early"], "a verdict in place of another was told before"
+    keep(store, scope, session("early", steps=2))
+    with store.reading(scope) as look:
+        assert (look.verdict_waits("early"), look.verdict_waits("told"), look.verdict_waits("unknown")) == (True, False, False)
+    keep(store, scope, late, learned=True)
+    assert waiting(store, scope) == []
+    with store.reading(scope) as look:
+        assert not look.verdict_waits("early")
+
+
 def test_runs_wait_to_be_learned_from_when_they_are_over(store: Store) -> None:
     scope = fresh_scope()
     ended: dict[str, Any] = {"ended": "2026-03-15T11:00:00Z"}

@@ -118,3 +118,29 @@ def test_it_outlives_the_process(adapter: Adapter, tmp_path: Path) -> None:
     with again.tenancy(tenant) as look:
         assert look.api_keys() == [key(tenant)]
     again.close()
+
+
+def test_a_reply_is_let_go_by_its_key(store: Store) -> None:
+    tenant = fresh_tenant()
+    with store.changing_tenancy(tenant) as work:
+        work.keep_reply(reply("a", "2026-03-15T10:00:00+00:00"))
+        work.keep_reply(reply("b", "2026-03-15T10:00:00+00:00"))
+        work.drop_reply("a")
+        work.drop_reply("c")
+    with store.tenancy(tenant) as look:
+        assert look.kept_reply("a") is None
+        assert look.kept_reply("b") is not None
+
+
+def test_whether_anybody_could_use_a_service_is_known(adapter: Adapter, tmp_path: Path) -> None:
+    store = adapter.open(tmp_path)
+    at, tenant = "2026-03-20T10:00:00+00:00", fresh_tenant()
+    assert not store.has_api_key(at)
+    with store.changing_tenancy(tenant) as work:
+        work.put_api_key(replace(key(tenant, "k1"), revoked="2026-03-17T10:00:00+00:00"))
+        work.put_api_key(replace(key(tenant, "k2"), expires="2026-03-17T10:00:00+00:00"))
+    assert not store.has_api_key(at)
+    with store.changing_tenancy(tenant) as work:
+        work.put_api_key(replace(key(tenant, "k3"), expires="2026-03-27T10:00:00+00:00"))
+    assert store.has_api_key(at)
+    store.close()

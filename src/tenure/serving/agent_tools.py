@@ -6,7 +6,6 @@ out is redacted once more, escaped, and stands between the marks by which Tenure
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from tenure.playbook.delta import OPERATION_NAMES, Add, Operation
 from tenure.playbook.lessons import KINDS
 from tenure.playbook.run import Origin, Run, Task
 from tenure.serving.agent_steps import MOST_CITED, cited_lessons, plain_name, read_outcome, read_steps
-from tenure.traces.echo import CLOSE, OPEN
+from tenure.traces.echo import marked
 
 if TYPE_CHECKING:
     from tenure.learning.learned import Learned
@@ -31,8 +30,6 @@ LONGEST_REPLY = 100_000
 LONGEST_NAME = 300
 LISTED = 50
 """Held changes that a list shows."""
-
-_TAG = re.compile(r"<(?=/?tenure-context)|<!--(?= tenure:)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +55,7 @@ class AgentTools:
         writes: false only looks: nothing is kept, held out or learned.
         model_thinks: whether a model of the scope's own reflects on runs; if not, the host's is offered to.
         reported: called with the id of a run once it is learned from.
+        how_to_report: tells an agent how to report the run of an id.
     """
 
     def __init__(
@@ -69,7 +67,11 @@ class AgentTools:
         writes: bool = True,
         model_thinks: bool = False,
         reported: Callable[[str], None] | None = None,
+        how_to_report: Callable[[str], str] = lambda run: (
+            f"This is run {run}. When the task is done, call report_outcome with run='{run}' and the ids of lessons you used."
+        ),
     ) -> None:
+        self._how_to_report = how_to_report
         self.book, self.writes = book, writes
         self._origin = Origin(principal=principal, channel=channel)
         self._author = f"agent:{channel}"
@@ -104,7 +106,7 @@ class AgentTools:
         text = marked(found.text, run=run) if found.text else "Nothing is known for this task yet."
         notes = [redact(note).text for note in found.notes]
         if run:
-            notes.append(f"This is run {run}. When the task is done, call report_outcome with run='{run}' and the ids of lessons you used.")
+            notes.append(self._how_to_report(run))
         data = {"run": run, "text": text, "tokens": found.tokens, "lessons": list(found.lessons), "notes": notes}
         return Answer(text="\n\n".join((text, *notes)), data=data)
 
@@ -297,12 +299,6 @@ class AgentTools:
             _bounded(value, name, most)
         learned = self.book.revise_submitted(lesson, run, reply, model=f"{self._origin.channel}-host")
         return Answer(text=f"Lesson {_named(lesson)}: {summed(learned)}", data=_told(run, learned))
-
-
-def marked(text: str, *, run: str = "") -> str:
-    """A text between the marks of what Tenure shows to agents, so that no reader of logs learns from it; it cannot end them itself."""
-    inside = _TAG.sub(lambda found: found.group().replace("<", "&lt;"), text)
-    return f"{OPEN}{f' run={chr(34)}{run}{chr(34)}' if run else ''}>\n{inside.rstrip(chr(10))}\n{CLOSE}"
 
 
 def asked(prompt: Prompt, how: str) -> str:

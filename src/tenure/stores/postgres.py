@@ -22,6 +22,7 @@ from tenure.stores.postgres_session import BUSY_S, LOST, Address, address, begin
 from tenure.stores.scopes import check_scope, check_tenant, tenant
 from tenure.stores.sql_reading import SqlReading
 from tenure.stores.sql_tenancy import SqlTenancy
+from tenure.stores.sql_workforce import SqlWorkforce
 from tenure.stores.sql_writing import SqlWriting
 from tenure.stores.weighing import Weighed, own_text, searched, searched_task, weigh
 
@@ -164,8 +165,22 @@ class PostgresStore:
     def changing_tenancy(self, tenant: str) -> Iterator[SqlTenancy]:
         """A transaction on what a service keeps of a tenant."""
         self._note(check_tenant(tenant))
-        with self.transaction(tenant, turn=f"tenancy {tenant}") as connection:
+        with self.transaction(tenant, turn=f"tenant {tenant}") as connection:
             yield SqlTenancy(connection, tenant)
+
+    def has_api_key(self, at: str) -> bool:
+        """Whether any tenant has an API key that is valid at a moment; tenant after tenant, for each is walled in."""
+
+        def has(tenant: str) -> bool:
+            with self.tenancy(tenant) as look:
+                return any(key.state(at) == "valid" for key in look.api_keys())
+
+        return any(map(has, self.tenants()))
+
+    @property
+    def workforce(self) -> SqlWorkforce:
+        """Which workers are alive."""
+        return SqlWorkforce(lambda: self.transaction("", turn="workforce"))
 
     def scopes(self, tenant: str | None = None) -> Sequence[str]:
         """Scopes with a delta, a run or a memory, sorted; of one tenant, or of all, tenant by tenant."""

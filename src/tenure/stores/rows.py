@@ -155,6 +155,7 @@ runs = Table(
     Column("finished", Boolean, nullable=False),
     Column("steps", Integer, nullable=False),
     Column("learned", Integer),  # steps learned from; none if the run is only kept
+    Column("verdict_learned", Boolean, nullable=False, server_default=true()),  # false while one that came later is only kept
     Column("tools", Text, nullable=False),  # names of the tools it called, JSON
     Column("body", Text, nullable=False),
     Column("origin", KeyText, nullable=False, server_default=""),  # name of who reported it
@@ -451,4 +452,52 @@ kept_replies = _of_tenant(
     Column("at", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "key"),
     Index(None, "tenant", "at"),
+)
+
+conversations = _of_tenant(
+    "conversations",
+    Column("id", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("run", Text, nullable=False),
+    Column("core", Text, nullable=False),
+    Column("recall", Text, nullable=False),
+    Column("shown", Text, nullable=False),  # JSON: shown, withheld, draws
+    Column("generation", Integer, nullable=False),
+    Column("begun", Text, nullable=False),
+    Column("used", Text, nullable=False),
+    Column("ended", Text, nullable=False),  # empty for not yet
+    PrimaryKeyConstraint("tenant", "id"),
+    Index(None, "tenant", "run"),
+    Index(None, "tenant", "used"),
+)
+
+conversation_replies = _of_tenant(
+    "conversation_replies",
+    Column("reply", Text, nullable=False),
+    Column("conversation", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "reply"),
+    Index(None, "tenant", "conversation"),
+)
+
+prompt_generations = _of_tenant("prompt_generations", Column("generation", Integer, nullable=False), PrimaryKeyConstraint("tenant"))
+
+workers = Table(
+    "workers",
+    metadata,
+    Column("executor", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("process", Integer, nullable=False),
+    Column("release", Text, nullable=False),
+    Column("started", Float, nullable=False),  # seconds since 1970 by the database's clock, as below
+    Column("seen", Float, nullable=False),
+    PrimaryKeyConstraint("executor"),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("name", Text, nullable=False),
+    Column("taken", Float, nullable=False),
+    PrimaryKeyConstraint("name"),
 )

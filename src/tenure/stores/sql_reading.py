@@ -407,6 +407,10 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         steps = sorted(self._rows(rows.steps.c.place, rows.steps.c.body, run_id=run_id).all())
         return codec.run_from_json(body, scope=self._scope, steps=tuple(codec.step_from_json(step) for _, step in steps))
 
+    def steps_kept(self, run_id: str) -> int:
+        """How many steps of a run are kept."""
+        return int(self._one(rows.runs.c.steps, id=run_id) or 0)
+
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
         t = rows.runs
@@ -458,10 +462,15 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
             for run_id, tools in (named[one.row],)
         ]
 
+    def verdict_waits(self, run_id: str) -> bool:
+        """Whether its verdict came after it was learned from, and was only kept so far."""
+        told = self._one(rows.runs.c.verdict_learned, id=run_id)
+        return told is not None and not told
+
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
         """Ids of finished runs that were kept but not learned from, oldest first."""
         t = rows.runs
-        waiting = or_(t.c.learned.is_(None), t.c.learned < t.c.steps)
+        waiting = or_(t.c.learned.is_(None), t.c.learned < t.c.steps, t.c.verdict_learned.is_(False))
         return list(
             self._connection.execute(
                 select(t.c.id).where(self._mine(t, finished=True, revoked=False), waiting).order_by(t.c.arrived).limit(limit)

@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import delete, insert
 
 from tenure.errors import ScopeError
 from tenure.governance.access import ApiKey
 from tenure.ports import AuditEntry, KeptReply
 from tenure.stores import rows
+from tenure.stores.sql_conversations import SqlConversations
 
 
-class SqlTenancy:
+class SqlTenancy(SqlConversations):
     """A transaction on what a service keeps of one tenant (see `tenancy.TenantWriting`)."""
-
-    def __init__(self, connection: Connection, tenant: str) -> None:
-        self._connection, self._tenant = connection, tenant
 
     @property
     def tenant(self) -> str:
@@ -65,13 +63,15 @@ class SqlTenancy:
         """Keep a reply; one that is there under its key is replaced."""
         self._replace(rows.kept_replies, "key", asdict(reply))
 
+    def drop_reply(self, key: str) -> None:
+        """Let go of the reply under a key, if there is one."""
+        t = rows.kept_replies
+        self._connection.execute(delete(t).where(t.c.tenant == self._tenant, t.c.key == key))
+
     def drop_replies(self, *, before: str) -> int:
         """Let go of replies kept before a moment; how many there were."""
         t = rows.kept_replies
         return self._connection.execute(delete(t).where(t.c.tenant == self._tenant, t.c.at < before)).rowcount
-
-    def _mine(self, table: Any) -> Any:
-        return select(table).where(table.c.tenant == self._tenant)
 
     def _replace(self, table: Any, identity: str, values: dict[str, Any]) -> None:
         mine = (table.c.tenant == self._tenant, table.c[identity] == values[identity])

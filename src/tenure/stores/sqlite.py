@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text
+from sqlalchemy import Connection, Engine, create_engine, event, exists, insert, or_, select, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import QueuePool, StaticPool
 
@@ -25,6 +25,7 @@ from tenure.stores.scopes import check_scope, check_tenant
 from tenure.stores.sql_reading import SqlReading
 from tenure.stores.sql_tenancy import SqlTenancy
 from tenure.stores.sql_vectors import Matrices
+from tenure.stores.sql_workforce import SqlWorkforce
 from tenure.stores.sql_writing import SqlWriting
 from tenure.stores.sqlite_log import SqliteLog
 from tenure.stores.weighing import Weighed, own_text, searched, searched_task, weigh
@@ -169,6 +170,18 @@ class SqliteStore:
         """A transaction on what a service keeps of a tenant."""
         with self._transaction(write=True) as connection:
             yield SqlTenancy(connection, check_tenant(tenant))
+
+    @property
+    def workforce(self) -> SqlWorkforce:
+        """Which workers are alive."""
+        return SqlWorkforce(lambda: self._transaction(write=True))
+
+    def has_api_key(self, at: str) -> bool:
+        """Whether any tenant has an API key that is valid at a moment."""
+        t = rows.api_keys
+        with self._transaction(write=False) as connection:
+            valid = exists().where(t.c.revoked == "", or_(t.c.expires == "", t.c.expires > at))
+            return bool(connection.execute(select(valid)).scalar())
 
     def scopes(self, tenant: str | None = None) -> Sequence[str]:
         """Scopes with a delta, a run or a memory, sorted; of one tenant, or of all."""

@@ -24,17 +24,21 @@ from tenure.serving.cli import (
     forget,
     history,
     holdouts,
+    keys,
     learning,
     ledger,
     mcp,
     memory,
     migrate,
     playbook,
+    proxy,
     review,
     revise,
+    serve,
     settings,
     spend,
     vectors,
+    worker,
 )
 from tenure.serving.cli.output import Terminal
 from tenure.serving.cli.request import FAILED, INTERRUPTED, MISUSED, OK, Request
@@ -47,6 +51,7 @@ GROUPS = {
     "Remember": ("memory",),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Connect": ("connect", "disconnect", "mcp"),
+    "Serve": ("serve", "proxy", "worker", "keys"),
     "Set up": ("config", "doctor", "migrate", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
@@ -171,7 +176,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend, memory, connect, mcp, migrate):
+for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, proxy, worker, keys, migrate):
     verbs.register(app)
 
 

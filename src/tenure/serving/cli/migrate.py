@@ -89,6 +89,10 @@ def _set_up(request: Request, url: str, role: str, password: str | None) -> int:
     from tenure.stores.postgres_setup import set_up
 
     done = set_up(url, role=role, password=password)
+    if find_spec("dbos") is not None:  # part of the same extra; without it nobody can put jobs in
+        from tenure.workers.schema import prepare
+
+        prepare(url, role)
     if request.as_json:
         request.terminal.document(asdict(done))
     else:

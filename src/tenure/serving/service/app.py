@@ -1,75 +1,107 @@
-"""The app: what every request passes (id, key, size), and the rooms that answer."""
+"""The app: what every request passes, and the rooms that answer."""
 
 from __future__ import annotations
 
-import re
-import secrets
-from collections.abc import Awaitable, Callable
-from typing import Annotated
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
 
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import FastAPI
 
 from tenure.serving.service import problems
-from tenure.serving.service.callers import Caller, identify
+from tenure.serving.service.access import FAILURES, RATE, Access
+from tenure.serving.service.api import SCHEMES
+from tenure.serving.service.doing import Called, Engined, caller_of, engine_of
 from tenure.serving.service.engine import Engine
-from tenure.serving.service.problems import Problem
+from tenure.serving.service.gate import Gate
+from tenure.serving.service.routes import ROUTERS
 from tenure.version import VERSION
+
+__all__ = ["BODY_BYTES", "Called", "Engined", "Room", "build_app", "caller_of", "engine_of"]
 
 BODY_BYTES = 2_000_000
 """Of a request, at most, where a route does not stream."""
 
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+STREAM = "/v1/runs:stream"
+
+DESCRIPTION = """\
+Lessons from what runs really showed, graded, under your control.
+
+An agent asks for the context of a task (`POST /v1/context`), acts, and the run is reported (`POST /v1/runs`, or
+`POST /v1/runs/{id}/outcome` for one that began with a context). What it teaches is learned in the background.
+
+Every request carries an API key. A key opens one scope and those below it; whatever it does not open reads as if it were
+not there. Errors are problem details (RFC 9457). Lists come in pages: send `next` of a page as `after`.
+"""
 
 
-def engine_of(request: Request) -> Engine:
-    """The engine behind the app that got a request."""
-    engine: Engine = request.app.state.engine
-    return engine
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """A part of the app that others make: pages, the proxy.
 
-
-def caller_of(request: Request) -> Caller:
-    """Who sent a request, by its API key.
-
-    Raises:
-        Problem: 401, none or no valid one.
+    Attributes:
+        mount: puts its routes on the app.
+        unbounded: beginnings of paths whose bodies it bounds itself.
+        lifespan: what is open while the app runs; none for nothing.
     """
-    engine = engine_of(request)
-    scheme, _, presented = request.headers.get("authorization", "").partition(" ")
-    presented = presented.strip() if scheme.lower() == "bearer" else request.headers.get("x-api-key", "")
-    return identify(engine.store, presented, engine.clock, request=str(request.state.request))
+
+    mount: Callable[[FastAPI], None]
+    unbounded: tuple[str, ...] = ()
+    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None
 
 
-Engined = Annotated[Engine, Depends(engine_of)]
-Called = Annotated[Caller, Depends(caller_of)]
-
-
-def build_app(engine: Engine, *, body_bytes: int = BODY_BYTES) -> FastAPI:
+def build_app(
+    engine: Engine,
+    *,
+    rooms: Sequence[Room] = (),
+    body_bytes: int = BODY_BYTES,
+    rate: int = RATE,
+    failures: int = FAILURES,
+    without_keys: bool = False,
+    seconds: Callable[[], float] = time.monotonic,
+) -> FastAPI:
     """The app over an engine.
 
     Args:
         engine: what answers.
-        body_bytes: largest body of a request that is not streamed.
+        rooms: pages, proxy and the like, each mounted after the API.
+        body_bytes: largest body of a request that is not streamed, and of a line of one that is.
+        rate: requests a minute of a key without a limit of its own; 0 for no limit.
+        failures: wrong keys a minute from one address; 0 for no limit.
+        without_keys: whether everybody is an admin of the tenant `local`, and only this machine is answered.
+        seconds: for the limits; for tests.
     """
-    app = FastAPI(title="Tenure", version=VERSION, docs_url=None, redoc_url=None)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for room in rooms:
+                if room.lifespan is not None:
+                    await stack.enter_async_context(room.lifespan(app))
+            yield
+
+    app = FastAPI(
+        title="Tenure", version=VERSION, summary="Agents that learn on the job.", description=DESCRIPTION,
+        docs_url=None, redoc_url=None, lifespan=lifespan, separate_input_output_schemas=False,
+    )  # fmt: skip
     app.state.engine = engine
+    app.state.access = Access(engine, rate=rate, failures=failures, without_keys=without_keys, seconds=seconds)
+    app.state.body_bytes = body_bytes
     problems.install(app)
+    unbounded = (STREAM, *(path for room in rooms for path in room.unbounded))
+    app.add_middleware(Gate, body_bytes=body_bytes, unbounded=unbounded, local_only=without_keys)
+    for router in ROUTERS:
+        app.include_router(router)
+    document = app.openapi
 
-    @app.middleware("http")
-    async def numbered(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:
-        named = request.headers.get("x-request-id", "")
-        request.state.request = named if _REQUEST_ID.fullmatch(named) else secrets.token_hex(8)
-        length = request.headers.get("content-length", "")
-        if length.isdigit() and int(length) > body_bytes:
-            reply: Response = Problem(
-                413, "size", f"The body has {length} bytes; {body_bytes} is the most. Send less, or runs as NDJSON."
-            ).reply(request.state.request)
-        else:
-            reply = await go_on(request)
-        reply.headers["X-Request-Id"] = request.state.request
-        return reply
+    def openapi() -> dict[str, Any]:
+        made = document()
+        made.setdefault("components", {})["securitySchemes"] = SCHEMES
+        return made
 
-    @app.get("/healthz", tags=["operation"], summary="Whether the process answers")
-    def healthy() -> dict[str, str]:
-        return {"status": "ok", "version": VERSION}
-
+    app.openapi = openapi  # type: ignore[method-assign]
+    for room in rooms:
+        room.mount(app)
     return app

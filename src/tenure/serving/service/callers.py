@@ -6,8 +6,9 @@ A scope that a key does not open reads as one that is not there: a caller learns
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from tenure.errors import ScopeError, UserError
 from tenure.governance.access import NAME_BYTES, ROLES, SECRET_BYTES, Act, ApiKey, Role, key_text, read_key
@@ -174,6 +175,12 @@ def revoke_key(store: Store, clock: Clock, ids: IdSource, *, tenant: str, key_id
         work.put_api_key(key)
         work.audit(audited(ids, now, by, "keys.revoke", scope=key.scope, subject=key.id, request=request))
     return key
+
+
+def key_json(key: ApiKey, at: str) -> dict[str, Any]:
+    """A key as it is told: everything but the digest of its secret."""
+    told = {name: value for name, value in asdict(key).items() if name != "digest"}
+    return {**told, "state": key.state(at)}
 
 
 def audited(

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from tenure.errors import ModelError, ScopeError, StoreBusy, StoreError, TenureError, UnknownLesson, UnknownVersion, UserError
+from tenure.errors import (
+    ChangedMeanwhile,
+    ModelError,
+    ScopeError,
+    StoreBusy,
+    StoreError,
+    TenureError,
+    UnknownLesson,
+    UnknownVersion,
+    UserError,
+)
 
 _log = logging.getLogger("tenure.service")
 
@@ -19,8 +29,11 @@ TYPES = "https://tenure.invalid/problems/"
 """Before the names of kinds of problems. It names them and leads nowhere."""
 
 
-class Problem(Exception):  # it is what the reply is called
-    """A reply that says what is wrong.
+FAULT = "This is a fault in Tenure. The server's log says more, under the id of this request."
+
+
+class Problem(HTTPException):
+    """A reply that says what is wrong. Frameworks let it pass as their own.
 
     Attributes:
         status: of HTTP.
@@ -33,17 +46,17 @@ class Problem(Exception):  # it is what the reply is called
     def __init__(
         self, status: int, kind: str, detail: str, *, headers: Mapping[str, str] | None = None, more: Mapping[str, Any] | None = None
     ) -> None:
-        self.status, self.kind, self.detail, self.headers, self.more = status, kind, detail, dict(headers or {}), dict(more or {})
-        super().__init__(detail)
+        super().__init__(status_code=status, detail=detail, headers=dict(headers or {}))
+        self.status, self.kind, self.more = status, kind, dict(more or {})
 
-    def reply(self, request: str = "") -> JSONResponse:
+    def reply(self, request: str = "") -> Response:
         """It as a reply."""
         body = {**self.more, "type": f"{TYPES}{self.kind}", "title": _TITLES.get(self.status, "Error"), "status": self.status}
         body |= {"detail": self.detail, **({"request": request} if request else {})}
-        headers = dict(self.headers)
+        headers = dict(self.headers or {})
         if self.status == 401:
             headers.setdefault("WWW-Authenticate", 'Bearer realm="tenure"')
-        return JSONResponse(body, status_code=self.status, headers=headers, media_type="application/problem+json")
+        return answered(body, status=self.status, headers=headers, media="application/problem+json")
 
 
 _TITLES = {
@@ -66,10 +79,33 @@ _TITLES = {
 }
 
 
+PROBLEM_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "description": "Kind of the problem; the last part is a word that programs can go by."},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "What, which value, what next."},
+        "request": {"type": "string", "description": "Id of the request, as the server's log has it."},
+        "errors": {"type": "array", "items": {"type": "object"}, "description": "Each field that was wrong."},
+    },
+}
+"""A problem's form, for the API's document."""
+
+
+def answered(data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None, media: str = "application/json") -> Response:
+    """A reply of JSON. Half characters, which no reply can hold, become question marks."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Response(text.encode("utf-8", "replace"), status_code=status, headers=dict(headers or {}), media_type=media)
+
+
 def problem_of(exc: TenureError) -> Problem:
     """An error of the engine as a problem."""
     if isinstance(exc, UnknownLesson | UnknownVersion):
         return Problem(404, "unknown", str(exc))
+    if isinstance(exc, ChangedMeanwhile):
+        return Problem(412, "changed", str(exc), headers={"ETag": f'"{exc.newest}"'})
     if isinstance(exc, ScopeError):
         return Problem(422, "scope", str(exc))
     if isinstance(exc, UserError):
@@ -82,7 +118,7 @@ def problem_of(exc: TenureError) -> Problem:
     if isinstance(exc, ModelError):
         return Problem(502, "model", "The language model failed. What it was asked for can be tried again.")
     _log.error("request failed: %s", type(exc).__name__)
-    return Problem(500, "fault", "This is a fault in Tenure. The server's log says more, under the id of this request.")
+    return Problem(500, "fault", FAULT)
 
 
 def install(app: FastAPI) -> None:
@@ -92,27 +128,21 @@ def install(app: FastAPI) -> None:
         return str(getattr(request.state, "request", ""))
 
     @app.exception_handler(Problem)
-    async def own(request: Request, exc: Problem) -> JSONResponse:
+    async def own(request: Request, exc: Problem) -> Response:
         return exc.reply(request_id(request))
 
     @app.exception_handler(TenureError)
-    async def engine(request: Request, exc: TenureError) -> JSONResponse:
+    async def engine(request: Request, exc: TenureError) -> Response:
         return problem_of(exc).reply(request_id(request))
 
     @app.exception_handler(RequestValidationError)
-    async def malformed(request: Request, exc: RequestValidationError) -> JSONResponse:
+    async def malformed(request: Request, exc: RequestValidationError) -> Response:
         wrong = [{"at": ".".join(map(str, error["loc"])), "problem": str(error["msg"])} for error in exc.errors()[:20]]
         first = wrong[0] if wrong else {"at": "body", "problem": "cannot be read"}
         detail = f"{first['at']}: {first['problem']}. The API's document says what is expected: /openapi.json"
         return Problem(422, "request", detail, more={"errors": wrong}).reply(request_id(request))
 
     @app.exception_handler(HTTPException)
-    async def plain(request: Request, exc: HTTPException) -> JSONResponse:
+    async def plain(request: Request, exc: HTTPException) -> Response:
         detail = f"{request.method} {request.url.path[:200]}: {exc.detail}. What there is: /openapi.json"
         return Problem(exc.status_code, "http", detail, headers=exc.headers).reply(request_id(request))
-
-    @app.exception_handler(Exception)
-    async def fault(request: Request, exc: Exception) -> JSONResponse:
-        _log.error("request %s failed: %s", request_id(request), type(exc).__name__, exc_info=exc)
-        detail = "This is a fault in Tenure. The server's log says more, under the id of this request."
-        return Problem(500, "fault", detail).reply(request_id(request))

@@ -1,0 +1,154 @@
+"""The server around the app: its socket, its end, and when it refuses to begin."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import signal
+import socket
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from datetime import UTC
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from tenure.errors import UserError
+from tenure.ports import Clock, Store
+
+PORT = 8765
+
+GRACE_S = 10
+"""Seconds that requests at hand may take once the server is asked to end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a server listens, and how it is reached.
+
+    Attributes:
+        host, port: a port of 0 takes a free one.
+        tls_cert, tls_key: files of its certificate; empty for none.
+        behind_tls: whether something in front of it ends TLS.
+        plain_http: whether keys may cross the network in the open.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = PORT
+    tls_cert: str = ""
+    tls_key: str = ""
+    behind_tls: bool = False
+    plain_http: bool = False
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def check_start(address: Address, store: Store, clock: Clock, *, without_keys: bool) -> str:
+    """Make sure that a server does not stand wide open; a word of advice, or empty.
+
+    Raises:
+        UserError: it would; the message says what to do.
+    """
+    if bool(address.tls_cert) != bool(address.tls_key):
+        raise UserError("TLS needs both --tls-cert and --tls-key.")
+    if without_keys:
+        if not address.loopback or address.behind_tls:
+            raise UserError(
+                "--without-keys serves whoever can reach it as an admin, so it is for this machine alone. "
+                "Leave --host and --behind-tls out, or make a key: tenure keys create"
+            )
+        return ""
+    has_key = store.has_api_key(clock.now().astimezone(UTC).isoformat())
+    if not address.loopback:
+        if not has_key:
+            raise UserError(
+                f"Nobody could use a server at {address.host}: there is no valid key yet. Make one first: tenure keys create --role admin"
+            )
+        if not (address.tls_cert or address.behind_tls or address.plain_http):
+            raise UserError(
+                f"Keys would cross the network to {address.host} in the open. Give --tls-cert and --tls-key; say --behind-tls "
+                "if something in front of it ends TLS; or --plain-http if the network is yours alone."
+            )
+    return "" if has_key else "There is no key yet. Make one: tenure keys create --role admin"
+
+
+def listen(address: Address) -> socket.socket:
+    """A socket that takes connections from now on.
+
+    Raises:
+        UserError: the address cannot be had.
+    """
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((address.host, address.port))
+        made.listen(2_048)
+    except (OSError, OverflowError) as exc:
+        made.close()
+        why = (getattr(exc, "strerror", None) or str(exc)).lower()
+        raise UserError(
+            f"Nothing can listen at {address.host} port {address.port}: {why}. Take another: --port 0 finds a free one."
+        ) from exc
+    return made
+
+
+def url_of(address: Address, taken: socket.socket) -> str:
+    """How a listening server is reached."""
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    return f"{'https' if address.tls_cert else 'http'}://{host}:{taken.getsockname()[1]}"
+
+
+class Server(uvicorn.Server):
+    """A server that ends when it is asked to, and lets its caller go on."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Have SIGINT and SIGTERM end the server, and nothing else."""
+
+        def end(number: int, frame: FrameType | None) -> None:
+            self.handle_exit(number, frame)
+
+        before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def serve(
+    app: Any, address: Address, taken: socket.socket, *, forwarded_from: str = "127.0.0.1", begun: Callable[[], None] | None = None
+) -> None:
+    """Serve an app until a signal ends it.
+
+    Args:
+        app: ASGI.
+        address: where.
+        taken: the socket, which is closed in the end.
+        forwarded_from: addresses of proxies that are believed about their callers, with `behind_tls`.
+        begun: called once, before the first request.
+    """
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        proxy_headers=address.behind_tls,
+        forwarded_allow_ips=forwarded_from,
+        timeout_graceful_shutdown=GRACE_S,
+        timeout_keep_alive=75,
+        ssl_certfile=address.tls_cert or None,
+        ssl_keyfile=address.tls_key or None,
+    )
+    if begun is not None:
+        begun()
+    Server(config).run(sockets=[taken])

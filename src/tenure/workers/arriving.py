@@ -1,0 +1,50 @@
+"""From a server to the workers: jobs are put in behind the answer, by a thread, so that nobody waits for the queue.
+
+The run is durable before it is told of here. A job that is not put in, because the server died or the queue was out of reach,
+is put in by the next sweep of a worker.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+
+from tenure.playbook.run import Run
+from tenure.workers.jobs import mark_of
+from tenure.workers.queue import JobQueue
+
+MOST = 10_000
+"""Jobs that wait to be put in, at most; those beyond are left to the sweep."""
+
+
+class QueuedLearning:
+    """Has runs learned from by workers (see `serving.service.engine.Learning`).
+
+    Args:
+        jobs: where jobs are put in. It is closed with this.
+    """
+
+    def __init__(self, jobs: JobQueue) -> None:
+        self.jobs = jobs
+        self._waiting: queue.Queue[tuple[str, str, str] | None] = queue.Queue(MOST)
+        self._thread = threading.Thread(target=self._put_in, name="tenure-queueing", daemon=True)
+        self._thread.start()
+
+    def arrived(self, scope: str, run: Run) -> None:
+        """A finished run was kept."""
+        try:
+            self._waiting.put_nowait((scope, run.id, mark_of(run)))
+        except queue.Full:
+            return  # a sweep finds it
+
+    def close(self, timeout_s: float = 10.0) -> bool:
+        """Put in what waits, and release connections; whether that was done in time."""
+        self._waiting.put(None)
+        self._thread.join(timeout_s)
+        ended = not self._thread.is_alive()
+        self.jobs.close()
+        return ended
+
+    def _put_in(self) -> None:
+        while (job := self._waiting.get()) is not None:
+            self.jobs.arrived(*job)
