@@ -96,7 +96,7 @@ def proxy(
             elif advice:
                 request.terminal.say(advice)
             try:
-                serve(app, address, taken)
+                serve(app, address, taken, date_header=False)  # the provider's date is the answer's
             finally:
                 if learning is not None and not learning.close():
                     request.terminal.say("A run is still being learned from; it is learned again after the next start.")

@@ -136,11 +136,11 @@ class Proxy:
     async def _converse(self, own: OwnPart, asked: Asked, goal: tuple[str, str], form: Form, receive: Receive, send: Send) -> None:
         """A request to a model: lessons are added, and what was said is recorded."""
         said = own.said(asked)
-        raw, rest = await read_all(receive, LARGEST)
+        raw, whole = await read_all(receive, LARGEST)
         if raw is None:
             return  # the caller went away before all of it was here
-        if rest is not None:
-            await self._pass(asked, goal, receive, send, said="passed; too large", begun=raw)
+        if len(raw) > LARGEST or not whole:
+            await self._pass(asked, goal, receive, send, said="passed; too large", begun=raw, whole=whole)
             return
         before = _GOES_ON.search(raw) if form == "responses" else None
         if before is not None:  # that reply may still be being recorded
@@ -158,14 +158,23 @@ class Proxy:
             await self._send_on(asked, goal, prepared.content if prepared is not None else raw, receive, send, heard)
             await self._record(own, work, said, heard)
 
-    async def _pass(self, asked: Asked, goal: tuple[str, str], receive: Receive, send: Send, *, said: str = "", begun: bytes = b"") -> None:
-        """Anything else: who may come in is looked at, and the rest is between the caller and the provider."""
+    async def _pass(
+        self, asked: Asked, goal: tuple[str, str], receive: Receive, send: Send, *, said: str = "", begun: bytes = b"", whole: bool = False
+    ) -> None:
+        """Anything else: who may come in is looked at, and the rest is between the caller and the provider.
+
+        Args:
+            asked, goal, receive, send: the request.
+            said: for the header x-tenure.
+            begun, whole: what was read of its body, and whether that is all.
+        """
         if self._own is not None:
             own = self._own
             _, why = await self._in_time(own, self._begun(lambda: own.admit(asked)), asked)
             said = said or (f"passed; {why}" if why else "")
         has_body = begun or any(name in (b"content-length", b"transfer-encoding") for name, _ in asked.headers)
-        await self._send_on(asked, goal, Upload(receive, begun) if has_body else None, receive, send, Heard(said=said))
+        content = begun if whole else Upload(receive, begun) if has_body else None
+        await self._send_on(asked, goal, content, receive, send, Heard(said=said))
 
     # -- Tenure's part -------------------------------------------------------------------------------
 
@@ -226,10 +235,10 @@ class Proxy:
     async def _take_outcome(self, own: OwnPart, asked: Asked, run: str, receive: Receive, send: Send) -> None:
         """`POST /v1/runs/{id}/outcome`; errors are problem details, as those of the service."""
         try:
-            raw, rest = await read_all(receive, 1 << 20)
+            raw, whole = await read_all(receive, 1 << 20)
             if raw is None:
                 return
-            if rest is not None:
+            if not whole:
                 raise Problem(413, "size", "An outcome has at most 1 MiB.")
             await self._pending.settled(run)  # what was said last belongs to the run as well
             told = await asyncio.get_running_loop().run_in_executor(self._recording, own.end, asked, run, raw)
