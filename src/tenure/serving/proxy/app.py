@@ -20,7 +20,7 @@ from tenure.serving.proxy.door import Door
 from tenure.serving.proxy.errors import error_body
 from tenure.serving.proxy.exchange import Asked, Heard, Receive, Scope, Send, Upload, asked_of, read_all, reply, watch
 from tenure.serving.proxy.own_part import OwnPart, Prepared, Said
-from tenure.serving.proxy.pending import Pending
+from tenure.serving.proxy.pending import Pending, Repeated
 from tenure.serving.proxy.upstream import Upstreams, has_credential, headers_back, open_client, request_to
 from tenure.serving.service.engine import Engine
 from tenure.serving.service.problems import Problem, problem_of
@@ -39,6 +39,9 @@ RECORDED = 8 << 20
 
 LATE_S = 60.0
 """Seconds that a turn waits to be recorded for what Tenure was too slow to add."""
+
+TOLD_S = 10.0
+"""Seconds between two lines of the log that say the same: when a database is away, every request says so."""
 
 THREADS = 8
 WAITING = 64
@@ -75,7 +78,7 @@ class Proxy:
         self._adding = ThreadPoolExecutor(THREADS, thread_name_prefix="tenure-proxy-adding")
         self._recording = ThreadPoolExecutor(2, thread_name_prefix="tenure-proxy-recording")
         self._busy = 0
-        self._pending = Pending()
+        self._pending, self._without = Pending(), Repeated("requests went on without lessons", every_s=TOLD_S)
 
     @property
     def client(self) -> httpx2.AsyncClient:
@@ -211,7 +214,7 @@ class Proxy:
             except Exception as exc:  # noqa: BLE001  # no fault of ours may keep an agent from its provider
                 why = "fault"
                 _log.error("fault: %s", type(exc).__name__, exc_info=exc)
-        _log.warning("%s %s went on without lessons: %s", asked.method, asked.path[:100], why)
+        self._without.told(why)
         if not own.door.without_keys and not has_credential(asked.headers):
             raise Problem(503, "store", "Keys cannot be checked now. Nothing was sent on; try again.", headers={"retry-after": "1"})
         return [], why
