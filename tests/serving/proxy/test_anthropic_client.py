@@ -37,7 +37,8 @@ def client(there: Running) -> anthropic.Anthropic:
 def asked(there: Running, **more: Any) -> dict[str, Any]:
     """What the provider gets of a request."""
     with client(there) as ai:
-        ai.messages.create(**({"model": "claude", "max_tokens": 9, "messages": [{"role": "user", "content": TASK}]} | more))
+        given: dict[str, Any] = {"model": "claude", "max_tokens": 9, "messages": [{"role": "user", "content": TASK}], **more}
+        ai.messages.create(**given)
     got: dict[str, Any] = there.provider.got[-1].json
     return got
 

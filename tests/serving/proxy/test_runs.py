@@ -212,7 +212,7 @@ class Failing:
 @pytest.mark.parametrize(("how", "word"), [("down", "store down"), ("slow", "slow")])
 def test_without_a_store_requests_pass_untouched_and_say_so(how: str, word: str) -> None:
     store = Failing(InMemoryStore())
-    with running(store, budget_ms=100) as there:  # type: ignore[arg-type]
+    with running(store, budget_ms=100) as there:
         there.book.apply([Add(section="refunds", text=LESSON)])
         there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
         store.how = how
@@ -229,7 +229,7 @@ def test_without_a_store_requests_pass_untouched_and_say_so(how: str, word: str)
 
 def test_keys_that_cannot_be_checked_let_only_those_pass_who_pay_themselves() -> None:
     store = Failing(InMemoryStore())
-    with running(store, without_keys=False) as there:  # type: ignore[arg-type]
+    with running(store, without_keys=False) as there:
         store.how = "down"
         assert ask(there.url, x_tenure_key="tnr_x").status_code in (200, 401)
         assert ask(there.url, authorization="", x_tenure_key=f"tnr_{'a' * 62}.acme").status_code == 503
