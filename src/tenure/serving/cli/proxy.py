@@ -94,5 +94,5 @@ def proxy(
             elif advice:
                 request.terminal.say(advice)
             with learning(request, engine, learners):
-                serve(app, address, taken)
+                serve(app, address, taken, date_header=False)  # the provider's date is the answer's
     return OK
