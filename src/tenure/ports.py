@@ -36,6 +36,7 @@ from tenure.playbook.state import Playbook
 from tenure.postponed import Postponed as Postponed
 from tenure.postponed import PostponedReading, PostponedWriting
 from tenure.tenancy import AuditEntry as AuditEntry
+from tenure.tenancy import Conversation as Conversation
 from tenure.tenancy import KeptReply as KeptReply
 from tenure.tenancy import TenantReading as TenantReading
 from tenure.tenancy import TenantWriting as TenantWriting
@@ -329,6 +330,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
 
     def run(self, run_id: str) -> Run | None:
         """A kept run, whole."""
+        ...
+
+    def steps_kept(self, run_id: str) -> int:
+        """How many steps of a run are kept; 0 if it is not known."""
         ...
 
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:

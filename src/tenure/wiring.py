@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from tenure.active_run import ActiveRun
-from tenure.errors import ScopeError, StoreError, UserError
+from tenure.errors import ChangedMeanwhile, ScopeError, StoreError, UserError
 from tenure.governance.redaction import redact, redact_operations
 from tenure.learning.adapting import Adapting
 from tenure.learning.embedding import Embedding, Vectors
@@ -196,14 +196,19 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
             raise UserError("The task is empty. Say what the agent is asked to do: book.context(task)")
         return self.recalled(task, budget, run)
 
-    def recalled(self, task: str | Task, budget: int | None, run: str = "") -> Context:
-        """`context`, also for a task without words: a run of one, such as a picture alone, goes on with what holds in general."""
+    def recalled(self, task: str | Task, budget: int | None, run: str = "", *, explain: bool = True) -> Context:
+        """`context`, also for a task without words: a run of one, such as a picture alone, goes on with what holds in general.
+
+        Args:
+            task, budget, run: as for `context`.
+            explain: whether to say why each lesson is there (`Context.why`), which costs about a tenth of the time.
+        """
         with span("tenure.recall", duration="tenure.context.duration", scope=self.scope, run=run or None) as told:
-            found = self._recalled(task, budget, run)
+            found = self._recalled(task, budget, run, explain=explain)
             told.note(lessons=len(found.lessons), cases=len(found.cases), tokens=found.tokens)
         return found
 
-    def _recalled(self, task: str | Task, budget: int | None, run: str) -> Context:
+    def _recalled(self, task: str | Task, budget: int | None, run: str, *, explain: bool) -> Context:
         question = self.vectors.question(as_task(task).text)
         with self.store.reading(self.scope) as reading:
             settings = read_settings(reading.setting)
@@ -217,6 +222,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
                 count=open_counter(settings),
                 drawing=self._drawing(settings, run, as_task(task).text),
                 lives=settings.shelf_lives,
+                explain=explain,
             )
             changed = found.core is not None and found.core != reading.core(found.core_size)
         if found.core is not None and changed:
@@ -302,6 +308,10 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         """Keep a run without learning from it; durable on return. Learn it later with `learn_kept`."""
         self.learner.keep(replace(run, scope=scoped(run.scope) if run.scope else self.scope))
 
+    def keep_many(self, runs: Sequence[Run]) -> tuple[str, ...]:
+        """Keep runs of this scope in one transaction, durable on return; why each was not kept, empty for those that were."""
+        return self.learner.keep_many(self.scope, runs)
+
     def learn_many(self, runs: Iterable[Run], *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
         """Learn from runs in their order; a Ctrl-C ends it after the run at hand.
 
@@ -346,7 +356,13 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
             return reading.playbook()
 
     def apply(
-        self, operations: Sequence[Operation] | Delta, *, author: str = "person:api", cause: str = "hand", note: str = ""
+        self,
+        operations: Sequence[Operation] | Delta,
+        *,
+        author: str = "person:api",
+        cause: str = "hand",
+        note: str = "",
+        expects: int | None = None,
     ) -> Admitted:
         """Change the playbook by hand: all operations in one delta, on disk on return.
 
@@ -355,6 +371,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
             author: who asked for it.
             cause: see `Delta`.
             note: for people reading the log.
+            expects: the version that this was meant for; none takes any.
 
         Returns:
             A receipt per operation, the version the delta became, and warnings of texts that a learned lesson could not have.
@@ -363,6 +380,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         Raises:
             UserError: an operation stands where a list of them should, or something in the list is none.
             ScopeError: the delta names another scope.
+            ChangedMeanwhile: the newest version is another than expected; nothing was changed.
         """
         asked: object = operations.operations if isinstance(operations, Delta) else operations
         if not isinstance(asked, Sequence) or isinstance(asked, str):
@@ -373,6 +391,8 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         if isinstance(operations, Delta) and operations.scope and scoped(operations.scope) != self.scope:
             raise ScopeError(f"Delta '{operations.id}' is for scope '{operations.scope}', not '{self.scope}'. Open that one to apply it.")
         with self.store.writing(self.scope) as work:
+            if expects is not None and work.version() != expects:
+                raise ChangedMeanwhile(expects, scope=self.scope, newest=work.version())
             settings = read_settings(work.setting)
             if isinstance(operations, Delta):
                 delta = replace(operations, operations=redact_operations(operations.operations))
@@ -410,17 +430,21 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
             receipts = carry_out(work, plan, ids=self.ids, at=at).receipts if plan.operations else ()
         return plan, receipts
 
-    def rollback(self, version: int | str, *, author: str = "person:api") -> Admitted:
+    def rollback(self, version: int | str, *, author: str = "person:api", expects: int | None = None) -> Admitted:
         """Go back to an earlier version, by a delta that can be undone itself.
 
         Args:
             version: an arrival number, a delta id, or `-N` for N deltas before the newest.
             author: who asked for it.
+            expects: as for `apply`.
 
         Raises:
             UnknownVersion: there is no such version.
+            ChangedMeanwhile: the newest version is another than expected; nothing was changed.
         """
         with self.store.writing(self.scope) as work:
+            if expects is not None and work.version() != expects:
+                raise ChangedMeanwhile(expects, scope=self.scope, newest=work.version())
             goal = find_version(work, str(version))
             admitted = roll_back(work, goal, ids=self.ids, at=self.clock.now(), author=author)
             follow_rollback(work, goal)

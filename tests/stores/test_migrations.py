@@ -33,8 +33,19 @@ ALTER TABLE installation DROP COLUMN unscrubbed;
 """
 
 SINCE_MEMORY = (
-    *("memory_entries", "memory_nodes", "memory_files", "memory_words"),
-    *("api_keys", "audit", "kept_replies", "workers", "turns", "web_sessions"),
+    "memory_entries",
+    "memory_nodes",
+    "memory_files",
+    "memory_words",
+    "api_keys",
+    "audit",
+    "kept_replies",
+    "workers",
+    "turns",
+    "conversations",
+    "conversation_replies",
+    "prompt_generations",
+    "web_sessions",
 )
 
 OLD_TEXTS = f"""
@@ -78,6 +89,9 @@ OLD_WORDS = """
 DROP TABLE api_keys;
 DROP TABLE audit;
 DROP TABLE kept_replies;
+DROP TABLE conversations;
+DROP TABLE conversation_replies;
+DROP TABLE prompt_generations;
 DROP TABLE workers;
 DROP TABLE turns;
 DROP TABLE web_sessions;

@@ -44,7 +44,7 @@ from tenure.playbook.run import Draw, vote_of
 from tenure.playbook.shelf_life import ShelfLives
 from tenure.playbook.tables import Tables
 from tenure.ports import Reading, TokenCounter
-from tenure.ranking import Estimate, choose_apart, likeness_of_bits, words
+from tenure.ranking import Estimate, choose_apart, words
 
 SMALL_BUDGET = 1_000
 """Below this many tokens all goes to the task at hand: a core would leave no room for it."""
@@ -146,6 +146,7 @@ def recall(
     count: TokenCounter | None = None,
     drawing: Drawing | None = None,
     lives: ShelfLives | None = None,
+    explain: bool = True,
 ) -> Context:
     """The context for a task: the stable core, then lessons for this task, then cases.
 
@@ -162,6 +163,7 @@ def recall(
         count: counts tokens; none estimates them.
         drawing: how chance leaves lessons out; none leaves out none.
         lives: how long lessons keep; none says no lesson's age.
+        explain: whether to say why each lesson is there.
     """
     counted = count or Estimate()
     stable, lessons, size = stable_part(reading, budget, core_tokens, at, counted, drawing)
@@ -239,7 +241,8 @@ def recall(
         | ({"figures": counted(tables.text)} if tables.ids else {})
         | ({"answers": counted(foretold.text)} if foretold.text else {}),
         why=tuple(
-            _why(lessons[lesson_id], part, outlook, at, age_said_of(lessons[lesson_id], lives, at)) for lesson_id, part in parts.items()
+            _why(lessons[lesson_id], part, outlook, at, age_said_of(lessons[lesson_id], lives, at))
+            for lesson_id, part in (parts.items() if explain else ())
         ),
         why_cases=cases.shown,
         answers=foretold.answers,
@@ -392,7 +395,7 @@ def _choose_recalled(
         costs,
         worths,
         room,
-        likeness=lambda one, other: likeness_of_bits(said[one], said[other]),
+        bits=said,
         votes=[frozenset({vote_of(lesson.origin)} - {""}) if lesson.status == "provisional" else () for lesson in lessons],
     )
     return [lessons[place] for place in places]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rpds import HashTrieMap
 
 from tenure.governance.ledger_lines import Link
+from tenure.playbook.delta import OPERATION_NAMES
 from tenure.playbook.grading import Belief, Grade
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.render import Core
@@ -17,6 +18,7 @@ from tenure.ports import FailedReply, HeldChange, LedgerEntry, Postponed, Vector
 from tenure.stores.growth import finished
 from tenure.stores.memory_in_memory import MemoryContents
 from tenure.stores.vectors import is_own, lesson_text, run_text, text_hash
+from tenure.tenancy import outdates_prompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,3 +121,11 @@ class Contents:
     def by_arrival(self, *, newest_first: bool) -> list[Kept]:
         """Kept runs in the order in which they came."""
         return sorted(self.runs.values(), key=lambda kept: kept.place, reverse=newest_first)
+
+
+def outdating(before: Contents, after: Contents) -> bool:
+    """Whether what a transaction did makes the texts of conversations untenable."""
+    new = (after.ledger[version].delta for version in after.ledger if version not in before.ledger)
+    return after.merged != before.merged or any(
+        outdates_prompts(delta.cause, [OPERATION_NAMES[type(op)] for op in delta.operations]) for delta in new
+    )

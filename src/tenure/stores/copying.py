@@ -73,9 +73,7 @@ class Copied:
     problems: Mapping[str, Sequence[str]]
 
 
-def copy(
-    source: Database, target: Database, *, tenants: Sequence[str] | None = None, tell: Callable[[str], None] | None = None
-) -> Copied:
+def copy(source: Database, target: Database, *, tenants: Sequence[str] | None = None, tell: Callable[[str], None] | None = None) -> Copied:
     """Copy all of a database into another one. What is in the other stays; nothing comes where something is.
 
     Args:

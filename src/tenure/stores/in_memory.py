@@ -40,7 +40,7 @@ from tenure.ports import (
     VectorKind,
 )
 from tenure.stores.codec import with_core
-from tenure.stores.contents import Contents, Kept, Vector, VectorKey
+from tenure.stores.contents import Contents, Kept, Vector, VectorKey, outdating
 from tenure.stores.draws_in_memory import DrawsInMemory
 from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.grades_in_memory import GradesInMemory, GradingInMemory
@@ -51,6 +51,7 @@ from tenure.stores.memory_words import MemoryIndex
 from tenure.stores.postponed_in_memory import PostponedInMemory, PostponingInMemory
 from tenure.stores.removal_in_memory import ForgettingInMemory, TracesInMemory
 from tenure.stores.scopes import check_scope, check_tenant, parents
+from tenure.stores.scopes import tenant as tenant_of
 from tenure.stores.sharing_in_memory import SharedInMemory, TakingInMemory, fresh_writer, in_folding_order
 from tenure.stores.tenancy_in_memory import TenancyInMemory, TenantContents
 from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
@@ -236,6 +237,11 @@ class InMemoryReading(
         """A kept run, whole."""
         kept = self._now.runs.get(run_id)
         return None if kept is None else kept.run
+
+    def steps_kept(self, run_id: str) -> int:
+        """How many steps of a run are kept."""
+        kept = self._now.runs.get(run_id)
+        return len(kept.run.steps) if kept is not None else 0
 
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
@@ -496,6 +502,9 @@ class InMemoryStore:
         with self._my_turn():
             transaction = InMemoryWriting(scope, self._everything, self._writer, self._indexes)
             yield transaction
+            if outdating(self._everything.get(scope, Contents()), transaction.contents):
+                whose = tenant_of(scope)
+                self._tenancies = self._tenancies.insert(whose, self._tenancies.get(whose, TenantContents()).outdated())
             self._writer = transaction.writer
             self._everything = self._everything.insert(scope, transaction.contents)
 

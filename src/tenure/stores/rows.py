@@ -454,6 +454,34 @@ kept_replies = _of_tenant(
     Index(None, "tenant", "at"),
 )
 
+conversations = _of_tenant(
+    "conversations",
+    Column("id", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("run", Text, nullable=False),
+    Column("core", Text, nullable=False),
+    Column("recall", Text, nullable=False),
+    Column("shown", Text, nullable=False),  # JSON: shown, withheld, draws
+    Column("generation", Integer, nullable=False),
+    Column("begun", Text, nullable=False),
+    Column("used", Text, nullable=False),
+    Column("ended", Text, nullable=False),  # empty for not yet
+    PrimaryKeyConstraint("tenant", "id"),
+    Index(None, "tenant", "run"),
+    Index(None, "tenant", "used"),
+)
+
+conversation_replies = _of_tenant(
+    "conversation_replies",
+    Column("reply", Text, nullable=False),
+    Column("conversation", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "reply"),
+    Index(None, "tenant", "conversation"),
+)
+
+prompt_generations = _of_tenant("prompt_generations", Column("generation", Integer, nullable=False), PrimaryKeyConstraint("tenant"))
+
 web_sessions = _of_tenant(
     "web_sessions",
     Column("digest", Text, nullable=False),  # of the id in the cookie

@@ -407,6 +407,10 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         steps = sorted(self._rows(rows.steps.c.place, rows.steps.c.body, run_id=run_id).all())
         return codec.run_from_json(body, scope=self._scope, steps=tuple(codec.step_from_json(step) for _, step in steps))
 
+    def steps_kept(self, run_id: str) -> int:
+        """How many steps of a run are kept."""
+        return int(self._one(rows.runs.c.steps, id=run_id) or 0)
+
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
         t = rows.runs

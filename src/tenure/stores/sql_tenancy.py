@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import delete, insert
 
 from tenure.errors import ScopeError
 from tenure.governance.access import ApiKey
 from tenure.ports import AuditEntry, KeptReply, WebSession
 from tenure.stores import rows
+from tenure.stores.sql_conversations import SqlConversations
 
 
-class SqlTenancy:
+class SqlTenancy(SqlConversations):
     """A transaction on what a service keeps of one tenant (see `tenancy.TenantWriting`)."""
-
-    def __init__(self, connection: Connection, tenant: str) -> None:
-        self._connection, self._tenant = connection, tenant
 
     @property
     def tenant(self) -> str:
@@ -94,9 +92,6 @@ class SqlTenancy:
         """Let go of sessions that expired before a moment; how many there were."""
         t = rows.web_sessions
         return self._connection.execute(delete(t).where(t.c.tenant == self._tenant, t.c.expires < before)).rowcount
-
-    def _mine(self, table: Any) -> Any:
-        return select(table).where(table.c.tenant == self._tenant)
 
     def _replace(self, table: Any, identity: str, values: dict[str, Any]) -> None:
         mine = (table.c.tenant == self._tenant, table.c[identity] == values[identity])

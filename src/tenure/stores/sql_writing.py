@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from tenure.governance import ledger as chain
 from tenure.playbook.apply import fold_in
-from tenure.playbook.delta import Add, Delta, Merge, Observe, Revoke
+from tenure.playbook.delta import OPERATION_NAMES, Add, Delta, Merge, Observe, Revoke
 from tenure.playbook.delta_json import storable_delta
 from tenure.playbook.effects import lessons_after
 from tenure.playbook.lessons import Lesson, lesson_id, section_name, text_digest
@@ -23,7 +23,7 @@ from tenure.playbook.render import Core, lesson_tokens
 from tenure.playbook.run import Run
 from tenure.playbook.wellformed import operation_problem
 from tenure.ports import Admitted, Embedded, FailedReply
-from tenure.stores import codec, rows, sql_draws, sql_observations, sql_vectors
+from tenure.stores import codec, rows, sql_conversations, sql_draws, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
 from tenure.stores.growth import finished, grown, told_before, tools_called
 from tenure.stores.memory_codec import entry_of
@@ -35,6 +35,7 @@ from tenure.stores.sql_reading import LIVE, portions
 from tenure.stores.sql_sharing import SqlTakingIn
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
+from tenure.tenancy import outdates_prompts
 
 _AT_ONCE = 500
 """Rows that are indexed at once."""
@@ -273,6 +274,8 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
             change(self._connection, heads, [{**self._where, "where_writer": writer, "count": count + 1, "digest": digest}])
         change(self._connection, _change(rows.scopes, ("n",), ("version",)), [{"where_n": self._scope_row, "version": version}])
         self._version = version
+        if outdates_prompts(delta.cause, [OPERATION_NAMES[type(op)] for op in delta.operations]):
+            sql_conversations.outdate(self._connection, self._wall["tenant"])
         return version
 
     def keep_run(self, run: Run, *, learned: bool) -> None:

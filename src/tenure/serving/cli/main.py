@@ -31,6 +31,7 @@ from tenure.serving.cli import (
     memory,
     migrate,
     playbook,
+    proxy,
     review,
     revise,
     serve,
@@ -50,7 +51,7 @@ GROUPS = {
     "Remember": ("memory",),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Connect": ("connect", "disconnect", "mcp"),
-    "Serve": ("serve", "worker", "keys"),
+    "Serve": ("serve", "proxy", "worker", "keys"),
     "Set up": ("config", "doctor", "migrate", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
@@ -175,7 +176,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, worker, keys, migrate):
+for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, proxy, worker, keys, migrate):
     verbs.register(app)
 
 

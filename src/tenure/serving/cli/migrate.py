@@ -46,9 +46,7 @@ def migrate(
             show_default=False,
         ),
     ] = None,
-    source: Annotated[
-        str | None, typer.Option("--from", metavar="URL", help="Copy all of this database ...", show_default=False)
-    ] = None,
+    source: Annotated[str | None, typer.Option("--from", metavar="URL", help="Copy all of this database ...", show_default=False)] = None,
     target: Annotated[
         str | None, typer.Option("--to", metavar="URL", help="... into this one, which is set up already.", show_default=False)
     ] = None,
@@ -166,6 +164,8 @@ def _tell_copied(request: Request, done: Copied, where: str) -> int:
                 terminal.warn(f"{scope}: {problems[0]}")
             terminal.warn(f"The ledgers of {counted(len(done.problems), 'scope')} do not prove there. Keep the first database.")
         else:
-            terminal.say(f"Proved there: {counted(links, 'delta')} of {counted(len(done.scopes), 'ledger')}, each chain whole and the same.")
+            terminal.say(
+                f"Proved there: {counted(links, 'delta')} of {counted(len(done.scopes), 'ledger')}, each chain whole and the same."
+            )
             terminal.say(f"Use it from now on: TENURE_DB={where}")
     return IN_PART if done.problems else OK

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tenure.serving.service.routes import contexts, keys, operation, playbooks, runs
+from tenure.serving.service.routes import contexts, deltas, figures, ingest, keys, memory, operation, playbooks, removal, reviews, runs
 
-ROUTERS = tuple(module.ROUTER for module in (runs, contexts, playbooks, keys, operation))
+ROUTERS = tuple(module.ROUTER for module in (ingest, runs, contexts, playbooks, deltas, reviews, memory, removal, figures, keys, operation))
