@@ -48,7 +48,7 @@ def serve(
     model: Annotated[str | None, typer.Option("--model", metavar="PROVIDER:MODEL", help="Reflect with this model.")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server.")] = None,
 ) -> int:
-    """Serve agents and people over HTTP: the REST API, MCP and pages for a browser.
+    """Serve agents and people over HTTP: REST API, MCP and pages.
 
     Listens to this machine alone unless --host says otherwise, and then only with a key in the database and TLS, or a word
     on how it is kept safe. Runs are on disk before they are acknowledged; what they teach is learned in the background.
