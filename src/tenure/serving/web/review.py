@@ -140,7 +140,7 @@ def add_pages(router: APIRouter) -> None:
             states=CLOSED,
         )
 
-    @router.get("/review/{id}")
+    @router.get("/review/{id:path}")
     def one(request: Request, visitor: Seen, id: str) -> Response:
         with visitor.book.store.reading(visitor.scope) as reading:
             held = held_changes(reading)
@@ -188,7 +188,7 @@ def add_pages(router: APIRouter) -> None:
         sentence = f"Took back version {done.at_version}, as version {done.version}: {again}. {left}".strip()
         return go_on(request, visitor, visitor.to("/review"), sentence, careful=bool(left))
 
-    @router.post("/review/{id}/edit")
+    @router.post("/review/{id:path}/edit")
     def edit(
         request: Request,
         visitor: Changing,

@@ -76,7 +76,8 @@ class Visitor:
         named = {"scope": self.scope, **{name: value for name, value in query.items() if value not in ("", None)}}
         if named["scope"] == self.home:
             del named["scope"]
-        return f"{path}?{urlencode(named, doseq=True)}" if named else path
+        place = quote(path.encode("utf-8", "replace"), safe="/~")
+        return f"{place}?{urlencode(named, doseq=True, errors='replace')}" if named else place
 
     def may(self, act: Act) -> bool:
         """Whether their key lets them do this."""
@@ -108,9 +109,7 @@ def visitor_of(request: Request, scope: Annotated[str, Query(max_length=400)] = 
         caller, secret = _signed_in(request)
         home = caller.key.scope
     named = caller.scope(scope or home, "read")
-    return Visitor(
-        caller=caller, scope=named, home=home, engine=engine, token=_token(secret), signed_in=not without_keys(request)
-    )
+    return Visitor(caller=caller, scope=named, home=home, engine=engine, token=_token(secret), signed_in=not without_keys(request))
 
 
 Seen = Annotated[Visitor, Depends(visitor_of)]
