@@ -1,5 +1,4 @@
-"""What a service keeps of a tenant beside its scopes: API keys, the audit, replies that are given again, who is
-signed in, conversations of the proxy.
+"""What a service keeps of a tenant beside its scopes: keys, the audit, kept replies, conversations, who is signed in.
 
 `ports` offers these names.
 """

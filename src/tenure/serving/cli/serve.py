@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import MissingExtra, UserError
+from tenure.serving.cli.background import learning, watch
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
 
@@ -47,6 +48,8 @@ def serve(
     learners: Annotated[int, typer.Option("--learners", min=0, max=64, help="Threads that learn here; 0 leaves it to tenure worker.")] = 2,
     model: Annotated[str | None, typer.Option("--model", metavar="PROVIDER:MODEL", help="Reflect with this model.")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server.")] = None,
+    log: Annotated[str, typer.Option("--log", metavar="LEVEL", help="Log as JSON lines: info, warning, error, debug, off.")] = "off",
+    metrics: Annotated[bool, typer.Option("--metrics", help="Keep metrics, for Prometheus at /metrics and for OTLP.")] = False,
 ) -> int:
     """Serve agents and people over HTTP: REST API, MCP and pages.
 
@@ -58,7 +61,6 @@ def serve(
     if missing is not None:
         raise MissingExtra("The HTTP service", extra="server")
     from tenure.serving.service.app import build_app
-    from tenure.serving.service.background import ThreadLearning
     from tenure.serving.service.engine import Engine
     from tenure.serving.service.listening import Address, check_start, listen, url_of
     from tenure.serving.service.listening import serve as serve_app
@@ -66,20 +68,17 @@ def serve(
     address = Address(host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, behind_tls=behind_tls, plain_http=plain_http)
     if behind_tls and tls_cert:
         raise UserError("--behind-tls says that TLS ends before this server; leave it out, or --tls-cert.")
+    watch(log, metrics=metrics)
     with request.learning(model=model, base_url=base_url) as book:
         advice = check_start(address, book.store, book.clock, without_keys=without_keys)
         engine = Engine(book)
         app = build_app(engine, rooms=_rooms(), rate=rate, without_keys=without_keys)
         with listen(address) as taken:
-            learning = ThreadLearning(engine, threads=learners) if learners else None
             request.terminal.say(f"Serving {book.store.url} at {url_of(address, taken)} (end with Ctrl-C)")
             if advice:
                 request.terminal.say(advice)
-            try:
+            with learning(request, engine, learners):
                 serve_app(app, address, taken, forwarded_from=forwarded_from)
-            finally:
-                if learning is not None and not learning.close():
-                    request.terminal.say("A run is still being learned from; it is learned again after the next start.")
     return OK
 
 

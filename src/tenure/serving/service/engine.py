@@ -63,7 +63,7 @@ class Engine:
         with self._turn:
             found = self._books.get(scope)
             if found is None:
-                found = self._books[scope] = self._book.in_scope(scope)
+                found = self._books[scope] = self._book.of_tenant(scope)
             self._books.move_to_end(scope)
             while len(self._books) > KEPT:
                 self._books.popitem(last=False)

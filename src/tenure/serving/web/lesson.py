@@ -132,7 +132,7 @@ def add_pages(router: APIRouter) -> None:
 
 def _changed(request: Request, visitor: Visitor, id: str, operations: Callable[[Lesson], Sequence[Operation]], sentence: str) -> Response:
     """Change a lesson by a delta of the visitor's."""
-    visitor.caller.check("review")
+    visitor.check("review", "deltas.apply", id)
     with visitor.book.store.reading(visitor.scope) as reading:
         found = find_lesson(reading, id)
     wanted = operations(found)
@@ -141,7 +141,7 @@ def _changed(request: Request, visitor: Visitor, id: str, operations: Callable[[
         return go_on(request, visitor, back, "Nothing was changed.")
     admitted = visitor.book.apply(wanted, author=visitor.author)
     left = [receipt.reason for receipt in admitted.receipts if receipt.status == "skipped"]
-    visitor.note("lessons.change", found.id, "; ".join(left) or "done")
+    visitor.note("deltas.apply", found.id, "; ".join(left) or "done")
     if left:
         return go_on(request, visitor, back, f"Nothing was changed: {'; '.join(left)}.", careful=True)
     warned = " ".join(admitted.warnings)

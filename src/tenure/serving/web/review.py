@@ -178,7 +178,7 @@ def add_pages(router: APIRouter) -> None:
 
     @router.post("/review/undo")
     def undo(request: Request, visitor: Changing, batch: Annotated[str, Form(max_length=40)] = "") -> Response:
-        visitor.caller.check("review")
+        visitor.check("review", "review.undo", batch)
         book = visitor.book
         with book.store.writing(visitor.scope) as work:
             done = undo_review(work, batch, ids=book.ids, at=book.clock.now(), author=visitor.author)
@@ -272,7 +272,7 @@ def _decided(
     anyway: bool = False,
 ) -> Response:
     """Carry out what the visitor decided, as one delta."""
-    visitor.caller.check("review")
+    visitor.check("review", "review.decide")
     book = visitor.book
     with book.store.writing(visitor.scope) as work:
         waiting = {one.id: one for one in held_changes(work)}
@@ -284,7 +284,7 @@ def _decided(
         ]
         done = decide(work, rulings, ids=book.ids, at=book.clock.now(), author=visitor.author, anyway=anyway) if rulings else Decided()
     if done.batch:
-        visitor.note(f"review.{state}", done.batch)
+        visitor.note("review.decide", done.batch)
     sentence, careful = _told(rulings, done, gone)
     return go_on(request, visitor, visitor.to("/review"), sentence, careful=careful)
 
