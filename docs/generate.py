@@ -159,6 +159,8 @@ Tenure works without any.
 |---|---|---|---|
 | database | `--db URL` | `TENURE_DB` | `.tenure/tenure.db` of the project, else the user's data folder |
 | scope | `--scope PATH` | `TENURE_SCOPE` | `local/` and the project's stable name; outside of a project `local/default` |
+| telemetry | | `TENURE_TELEMETRY` (`on`, `off`) | on where an OTLP endpoint is named (`OTEL_EXPORTER_OTLP_ENDPOINT`)\
+ and the extra `telemetry` is installed ([observability](../howto/observability.md)) |
 
 The first command that writes makes the database. What stands further left wins.
 A database is named by a URL such as `sqlite:///book.db` (relative) or `sqlite:////srv/book.db`
@@ -208,7 +210,25 @@ def python_page() -> str:
             "Callers get it from the names above, and need not import it.",
             *_name_parts(name, getattr(importlib.import_module(module), name)),
         ]
+    parts += [
+        "## Frameworks",
+        "Adapters, which are imported from their own modules. How to use them: [with a framework](../howto/frameworks.md).",
+    ]
+    for module in FRAMEWORKS:
+        package = importlib.import_module(module)
+        parts += [f"### {module}", _docstring(package).partition("\n")[0]]
+        for name in sorted(_own_functions(package)):
+            parts += [f"#### {module.rpartition('.')[2]}.{name}", *_name_parts(name, getattr(package, name))]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+FRAMEWORKS = ("tenure.frameworks", "tenure.frameworks.openai", "tenure.frameworks.anthropic", "tenure.frameworks.pydantic_ai")
+
+
+def _own_functions(module: Any) -> list[str]:
+    """What a module offers: what it lists, else the functions that are its own."""
+    own = (name for name, value in vars(module).items() if inspect.isfunction(value) and value.__module__ == module.__name__)
+    return [name for name in getattr(module, "__all__", own) if not name.startswith("_")]
 
 
 # Values that callers meet without importing them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -43,13 +43,16 @@ class ActiveRun:
     """A run while it happens. `context` is what the agent should see; `step` and `finish` report back.
 
     Left without `finish` it is kept as unfinished, with an unknown outcome. An exception that leaves
-    the block is reported as a failure and goes on.
+    the block is reported as a failure and goes on (see `leave_unjudged`).
     """
 
     def __init__(self, book: Playing, task: Task, *, budget: int | None, session: str) -> None:
         self._book, self._budget = book, budget
         self._context: Context | None = None
         self._steps: list[Step] = []
+        self._cited: tuple[str, ...] = ()
+        self._unjudged: BaseException | None = None
+        self._under_way: list[Callable[[], None]] = []
         self._run = Run(id="", task=task, scope=book.scope, origin=Origin(channel="api"), session=session)
         self.learned: Learned | None = None
         self._misreported = False  # a report of the end is being made out; still set if it could not be
@@ -140,6 +143,25 @@ class ActiveRun:
         )
         return len(self._steps) - 1
 
+    def cite(self, lessons: Sequence[str]) -> None:
+        """Report lessons that the agent named while it worked; `finish` adds those it is told itself.
+
+        Args:
+            lessons: ids as they stand in the context, whole or shortened; what is no known id is left out.
+        """
+        self._cited = tuple(dict.fromkeys((*self._cited, *self._named(lessons))))
+
+    def leave_unjudged(self, error: BaseException) -> None:
+        """Say of an exception that it tells nothing about the agent's work: a server out of reach, a key that is not accepted.
+
+        A run that it ends has an unknown outcome and is kept without learning from it. Without this, it is a failure.
+        """
+        self._unjudged = error
+
+    def at_end(self, report: Callable[[], None]) -> None:
+        """Have something called once, right before the run ends, however it ends: it reports the steps that are under way."""
+        self._under_way.append(report)
+
     def finish(
         self,
         success: bool | None = None,
@@ -211,8 +233,11 @@ class ActiveRun:
         )
 
     def _end(self, outcome: Outcome, cited: tuple[str, ...], *, learn: bool) -> Learned | None:
+        while self._under_way:
+            self._under_way.pop(0)()
         ended = "" if not outcome.known and not self._steps and not outcome.feedback else self._book.clock.now().isoformat()
-        run = replace(self._run, steps=tuple(self._steps), cited=cited, outcome=outcome, ended=ended)
+        named = tuple(dict.fromkeys((*self._cited, *cited)))
+        run = replace(self._run, steps=tuple(self._steps), cited=named, outcome=outcome, ended=ended)
         self._ending = True
         if learn:
             self.learned = self._book.learn(run)
@@ -239,6 +264,8 @@ class ActiveRun:
             return
         if error is None or self._misreported:
             self._end(Outcome(), (), learn=True)
+        elif self._unjudged is not None and self._unjudged in _causes(error):
+            self._end(Outcome(feedback=f"{type(error).__name__}: {error}"), (), learn=False)
         elif isinstance(error, Exception):
             self._end(Outcome(success=False, feedback=f"{type(error).__name__}: {error}", signal="environment"), (), learn=True)
         else:  # interrupted from outside: nothing is known of how it would have ended
@@ -257,3 +284,12 @@ class ActiveRun:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await asyncio.to_thread(self._close, error)
+
+
+def _causes(error: BaseException | None) -> list[BaseException]:
+    """The exception, what it was raised from, and so on."""
+    found: list[BaseException] = []
+    while error is not None and error not in found:
+        found.append(error)
+        error = error.__cause__
+    return found

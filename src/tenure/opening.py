@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tenure.errors import SettingError, UserError
+from tenure.errors import MissingExtra, SettingError, UserError
 from tenure.known import belongs_to_a_project, remember
 from tenure.ports import Clock, Embedder, LanguageModel, Store, TokenCounter, Usage
+from tenure.project import is_postgres, without_password
 from tenure.settings import Settings, read_settings
 from tenure.system import SystemClock
 
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
 
 
 def open_store(url: str, clock: Clock | None = None) -> Store:
-    """The store at an address: `sqlite:///path`, or `memory://`.
+    """The store at an address: `sqlite:///path`, `postgresql://role:password@host/database`, or `memory://`.
 
     Raises:
+        MissingExtra: it is in PostgreSQL, and the extra `postgres` is not installed.
         StoreError: the address is of no known kind, or the database cannot be opened.
     """
     if url.startswith("memory:"):
@@ -38,7 +41,16 @@ def open_store(url: str, clock: Clock | None = None) -> Store:
         if new:
             _record_as_made_here(path)
         return store
-    raise UserError(f"'{url}' is not a database address this Tenure knows. Use sqlite:///book.db, a file's path, or memory://")
+    if is_postgres(url):
+        if find_spec("psycopg") is None:
+            raise MissingExtra("PostgreSQL", extra="postgres")
+        from tenure.stores.postgres import open_postgres
+
+        return open_postgres(url, now=(clock or SystemClock()).now)
+    raise UserError(
+        f"'{without_password(url)}' is not a database address this Tenure knows. "
+        "Use sqlite:///book.db, a file's path, postgresql://role@host/database, or memory://"
+    )
 
 
 def _record_as_made_here(database: Path) -> None:

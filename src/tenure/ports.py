@@ -13,6 +13,7 @@ from tenure.governance.ledger_check import LedgerCheck as LedgerCheck
 from tenure.keeping import FailedReply as FailedReply
 from tenure.keeping import Forgetting as Forgetting
 from tenure.keeping import LedgerEntry as LedgerEntry
+from tenure.keeping import RunOutline as RunOutline
 from tenure.keeping import Scrubbed as Scrubbed
 from tenure.keeping import Sharing, TakingIn
 from tenure.keeping import Traces as Traces
@@ -35,9 +36,11 @@ from tenure.playbook.state import Playbook
 from tenure.postponed import Postponed as Postponed
 from tenure.postponed import PostponedReading, PostponedWriting
 from tenure.tenancy import AuditEntry as AuditEntry
+from tenure.tenancy import Conversation as Conversation
 from tenure.tenancy import KeptReply as KeptReply
 from tenure.tenancy import TenantReading as TenantReading
 from tenure.tenancy import TenantWriting as TenantWriting
+from tenure.tenancy import WebSession as WebSession
 from tenure.vectors import VECTOR_KINDS as VECTOR_KINDS
 from tenure.vectors import Embedded as Embedded
 from tenure.vectors import Embedder as Embedder
@@ -47,6 +50,8 @@ from tenure.vectors import Unembedded as Unembedded
 from tenure.vectors import VectorKind as VectorKind
 from tenure.waiting import Deciding, Waiting
 from tenure.waiting import HeldChange as HeldChange
+from tenure.workforce import WorkerSeen as WorkerSeen
+from tenure.workforce import Workforce as Workforce
 
 
 class Clock(Protocol):
@@ -327,6 +332,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         """A kept run, whole."""
         ...
 
+    def steps_kept(self, run_id: str) -> int:
+        """How many steps of a run are kept; 0 if it is not known."""
+        ...
+
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
         ...
@@ -337,6 +346,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
 
     def learned_steps(self, run_id: str) -> int | None:
         """How many steps of a run were learned from; none if it was never learned, 0 if it had none to learn from."""
+        ...
+
+    def verdict_waits(self, run_id: str) -> bool:
+        """Whether a run's outcome became known after it was learned from, and was only kept so far."""
         ...
 
     def runs_like(self, run: Run, *, limit: int = 8) -> Sequence[Run]:
@@ -380,7 +393,7 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         ...
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
-        """Ids of finished runs that were kept but not learned from, oldest first."""
+        """Ids of finished runs that were kept but not learned from, or not with the outcome that came later, oldest first."""
         ...
 
     def failed_replies(self) -> Sequence[FailedReply]:
@@ -506,12 +519,21 @@ class Store(Protocol):
         """
         ...
 
+    @property
+    def workforce(self) -> Workforce:
+        """Which workers are alive, for all tenants: it holds nothing of theirs."""
+        ...
+
     def has_api_key(self, at: str) -> bool:
         """Whether any tenant has an API key that is valid at a moment (ISO 8601, UTC); a service that nobody could use need not start."""
         ...
 
-    def scopes(self) -> Sequence[str]:
-        """Scopes with a delta, a run or a memory, sorted."""
+    def scopes(self, tenant: str | None = None) -> Sequence[str]:
+        """Scopes with a delta, a run or a memory, sorted.
+
+        Args:
+            tenant: whose; none names all of the database, which is for its operator: tenant after tenant where each is walled in.
+        """
         ...
 
     def spent(self, scope: str, day: str | None = None) -> Usage:

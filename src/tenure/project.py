@@ -20,6 +20,21 @@ def database_url(given: str | None = None, *, folder: Path | None = None, enviro
     return find_database(given, folder=folder, environment=environment).url
 
 
+def is_postgres(url: str) -> bool:
+    """Whether an address is of a PostgreSQL database."""
+    return url.startswith(("postgresql:", "postgres:", "postgresql+psycopg:"))
+
+
+def without_password(url: str) -> str:
+    """An address as it may be shown: what stands between the first colon of a login and the last @ is left out."""
+    kind, mark, rest = url.partition("://")
+    login, at, place = rest.rpartition("@")
+    if not mark or kind == "sqlite":
+        return url
+    shown = re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1...", f"{login.partition(':')[0]}{at}{place}")
+    return f"{kind}{mark}{shown}"
+
+
 PROJECT_FILES = ("pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "Gemfile")
 """What makes a folder a project where no Git repository encloses it."""
 

@@ -201,6 +201,15 @@ def likeness_of_bits(one: int, other: int) -> float:
     return shared / (one | other).bit_count() if shared else 0.0
 
 
+def _nearest_of_bits(one: int, others: Sequence[int], nearest: float) -> float:
+    """The greatest `likeness_of_bits` to any of the others, and no less than what is given. Thousands of pairs are looked at."""
+    for other in others:
+        shared = (one & other).bit_count()
+        if shared and (found := shared / (one | other).bit_count()) > nearest:
+            nearest = found
+    return nearest
+
+
 SAME_AGAIN = 0.8
 """What a text loses of its worth that says just what a chosen one says."""
 
@@ -210,7 +219,8 @@ def choose_apart(
     worths: Sequence[float],
     budget: int,
     *,
-    likeness: Callable[[int, int], float],
+    likeness: Callable[[int, int], float] | None = None,
+    bits: Sequence[int] = (),
     votes: Sequence[Collection[str]] = (),
 ) -> list[int]:
     """Places of what to take under a budget, in the order taken: worth most beside what is taken already.
@@ -222,7 +232,8 @@ def choose_apart(
         costs: tokens of each.
         worths: value of each; what is worth 0 or less is never taken.
         budget: tokens in all.
-        likeness: of the texts at two places, 0 to 1.
+        likeness: of the texts at two places, 0 to 1; none takes `likeness_of_bits` of `bits`.
+        bits: the words of each as bits of a number, where `likeness` is none.
         votes: for each, the origins it speaks for, each of which may speak once; without any it is free.
             One whose origins have all spoken is not taken.
 
@@ -239,7 +250,10 @@ def choose_apart(
         mine = frozenset(votes[place]) if votes else frozenset[str]()
         if cost > left or (mine and mine <= spoken):
             continue
-        nearest = max([nearest, *(likeness(place, other) for other in taken[seen:])])
+        if likeness is None:
+            nearest = _nearest_of_bits(bits[place], [bits[other] for other in taken[seen:]], nearest)
+        else:
+            nearest = max([nearest, *(likeness(place, other) for other in taken[seen:])])
         if seen < len(taken):
             heappush(waiting, (-worths[place] * (1 - SAME_AGAIN * nearest), cost, place, len(taken), nearest))
             continue

@@ -1,12 +1,16 @@
-"""What a service keeps of a tenant beside its scopes: API keys, the audit, replies that are given again. `ports` offers these names."""
+"""What a service keeps of a tenant beside its scopes: keys, the audit, kept replies, conversations, who is signed in.
+
+`ports` offers these names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from tenure.governance.access import ApiKey
+from tenure.playbook.run import Draw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +57,119 @@ class KeptReply:
     at: str
 
 
-class TenantReading(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebSession:
+    """Somebody who signed in to the pages with an API key. The key says what they may; when it ends, so does this.
+
+    Attributes:
+        digest: SHA-256 of the random id in their cookie, hex.
+        key: id of the API key.
+        created, expires: ISO 8601, UTC.
+    """
+
+    digest: str
+    key: str
+    created: str
+    expires: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """What the proxy adds to the requests of one conversation: the same bytes in every turn, so that prompt caches hold.
+
+    Attributes:
+        id: digest of what the conversation is told by.
+        scope: whose lessons it is shown.
+        run: id of the run that it is recorded as.
+        core, recall: the texts that are added, with their marks; empty adds nothing.
+        shown, withheld, draws: of the context, as for a `Run`.
+        generation: of the tenant's prompts when the texts were made; another one than that of today makes them out of date.
+        begun: ISO 8601, UTC.
+        used: when it was last used, to the minute or so; ISO 8601, UTC.
+        ended: when its outcome was reported; empty before that.
+    """
+
+    id: str
+    scope: str
+    run: str
+    core: str = ""
+    recall: str = ""
+    shown: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    draws: tuple[Draw, ...] = ()
+    generation: int = 0
+    begun: str = ""
+    used: str = ""
+    ended: str = ""
+
+
+_AT_ONCE = frozenset({"forget", "revoke", "rollback"})
+_BY_HAND = frozenset({"hand", "review"})
+_ADDS = frozenset({"ADD", "TALLY", "PIN", "OBSERVE"})
+
+
+def outdates_prompts(cause: str, operations: Iterable[str]) -> bool:
+    """Whether a delta makes texts that conversations were shown untenable at once, instead of for the next conversation.
+
+    Args:
+        cause: of the delta.
+        operations: names of its operations, such as `ADD`.
+    """
+    return cause in _AT_ONCE or (cause in _BY_HAND and not _ADDS.issuperset(operations))
+
+
+class ConversationReading(Protocol):
+    """A look at the conversations of one tenant."""
+
+    def conversation(self, conversation_id: str) -> Conversation | None:
+        """A conversation by its id, out of date or not."""
+        ...
+
+    def conversation_of_run(self, run: str) -> Conversation | None:
+        """The conversation that is recorded as a run; of several the one used last."""
+        ...
+
+    def conversation_of_reply(self, reply: str) -> Conversation | None:
+        """The conversation in which a provider gave a reply of this id."""
+        ...
+
+    def prompt_generation(self) -> int:
+        """How often what was forgotten, revoked or edited made the tenant's prompts out of date."""
+        ...
+
+
+class ConversationKeeping(ConversationReading, Protocol):
+    """The part of a transaction that keeps the conversations of one tenant."""
+
+    def keep_conversation(self, conversation: Conversation) -> bool:
+        """Keep a conversation in place of what was kept under its id.
+
+        Returns:
+            False, and nothing is kept, if its generation is not that of today: its texts may hold what was forgotten meanwhile.
+        """
+        ...
+
+    def use_conversation(self, conversation_id: str, *, used: str, ended: str = "") -> None:
+        """Note when a conversation was last used and, unless empty, when its outcome was reported; its texts stay as they are."""
+        ...
+
+    def name_reply(self, reply: str, conversation_id: str, at: str) -> None:
+        """Note in which conversation a provider gave a reply, so that a request that goes on from it is known for its turn."""
+        ...
+
+    def outdate_conversations(self) -> int:
+        """Take the texts out of all conversations of the tenant, and count the generation up; the new one.
+
+        Stores do so by themselves with every delta that `outdates_prompts`.
+        """
+        ...
+
+    def drop_conversations(self, *, before: str) -> int:
+        """Let go of conversations last used before a moment (ISO 8601, UTC), with the names of their replies; how many there were."""
+        ...
+
+
+class TenantReading(ConversationReading, Protocol):
     """A consistent look at what a service keeps of one tenant."""
 
     @property
@@ -77,8 +193,12 @@ class TenantReading(Protocol):
         """The reply that was given under a key, or none."""
         ...
 
+    def web_session(self, digest: str) -> WebSession | None:
+        """Who is signed in under the digest of an id, expired ones too; none if nobody is."""
+        ...
 
-class TenantWriting(TenantReading, Protocol):
+
+class TenantWriting(TenantReading, ConversationKeeping, Protocol):
     """A transaction on what a service keeps of one tenant: durable when it ends, undone if an error leaves it."""
 
     def put_api_key(self, key: ApiKey) -> None:
@@ -103,4 +223,16 @@ class TenantWriting(TenantReading, Protocol):
 
     def drop_replies(self, *, before: str) -> int:
         """Let go of replies kept before a moment (ISO 8601, UTC); how many there were."""
+        ...
+
+    def put_web_session(self, session: WebSession) -> None:
+        """Keep that somebody signed in."""
+        ...
+
+    def drop_web_session(self, digest: str) -> bool:
+        """Sign somebody out; whether they were signed in."""
+        ...
+
+    def drop_web_sessions(self, *, before: str) -> int:
+        """Let go of sessions that expired before a moment (ISO 8601, UTC); how many there were."""
         ...

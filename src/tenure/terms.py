@@ -236,6 +236,7 @@ def _identifier(chunk: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=1 << 14)
 def shown(token: str) -> str:
     """A word or an identifier as people write it, in lower case."""
     word = token.removesuffix(_ALONE)

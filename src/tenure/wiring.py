@@ -37,6 +37,7 @@ from tenure.reported import positive
 from tenure.settings import Settings, checked, read_settings
 from tenure.stores.scopes import parents
 from tenure.system import SystemClock, UlidSource
+from tenure.telemetry import span, start_if_asked
 from tenure.threads import in_thread
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         return check_memory(self.store, self.scope, clock=self.clock, ids=self.ids, fresh=InMemoryStore)
 
     def _compact_memory(self, scope: str) -> None:
-        self.in_scope(scope).memory.compact()
+        self.of_tenant(scope).memory.compact()
 
     @classmethod
     def open(
@@ -158,8 +159,9 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         Raises:
             StoreError: the database cannot be opened; the message says why and what to do.
             ScopeError: the scope is malformed.
-            MissingExtra: a model or an embedder was asked for and its extra is not installed.
+            MissingExtra: a model, an embedder or telemetry was asked for and its extra is not installed.
         """
+        start_if_asked()
         clock = clock or SystemClock()
         store = open_store(database_url(url), clock)
         named = scoped(default_scope(scope))
@@ -194,8 +196,19 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
             raise UserError("The task is empty. Say what the agent is asked to do: book.context(task)")
         return self.recalled(task, budget, run)
 
-    def recalled(self, task: str | Task, budget: int | None, run: str = "") -> Context:
-        """`context`, also for a task without words: a run of one, such as a picture alone, goes on with what holds in general."""
+    def recalled(self, task: str | Task, budget: int | None, run: str = "", *, explain: bool = True) -> Context:
+        """`context`, also for a task without words: a run of one, such as a picture alone, goes on with what holds in general.
+
+        Args:
+            task, budget, run: as for `context`.
+            explain: whether to say why each lesson is there (`Context.why`), which costs about a tenth of the time.
+        """
+        with span("tenure.recall", duration="tenure.context.duration", scope=self.scope, run=run or None) as told:
+            found = self._recalled(task, budget, run, explain=explain)
+            told.note(lessons=len(found.lessons), cases=len(found.cases), tokens=found.tokens)
+        return found
+
+    def _recalled(self, task: str | Task, budget: int | None, run: str, *, explain: bool) -> Context:
         question = self.vectors.question(as_task(task).text)
         with self.store.reading(self.scope) as reading:
             settings = read_settings(reading.setting)
@@ -209,6 +222,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
                 count=open_counter(settings),
                 drawing=self._drawing(settings, run, as_task(task).text),
                 lives=settings.shelf_lives,
+                explain=explain,
             )
             changed = found.core is not None and found.core != reading.core(found.core_size)
         if found.core is not None and changed:
@@ -250,7 +264,15 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
 
     def in_scope(self, scope: str) -> Tenure:
         """The same store looked at in another scope. It closes with this one; it need not be closed itself."""
-        return Tenure(self.store, scoped(scope), clock=self.clock, ids=self.ids, model=self._model, embedder=self._embedder)
+        return self.of_tenant(scoped(scope))
+
+    def of_tenant(self, scope: str) -> Tenure:
+        """`in_scope` for a scope with its tenant: a name of one part is a tenant's own scope here, and not one of `local`."""
+        return Tenure(self.store, scope, clock=self.clock, ids=self.ids, model=self._model, embedder=self._embedder)
+
+    def _named(self, scope: str) -> str:
+        """The scope that a run or a delta names; this one where it names none, or just this."""
+        return self.scope if scope in ("", self.scope) else scoped(scope)
 
     # -- vectors -------------------------------------------------------------------------------------
 
@@ -287,12 +309,12 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
 
     def learn(self, run: Run) -> Learned:
         """Learn from a finished run; durable on return. A run learned before adds nothing."""
-        learned = self.learner.learn_one(replace(run, scope=scoped(run.scope) if run.scope else self.scope))
+        learned = self.learner.learn_one(replace(run, scope=self._named(run.scope)))
         return learned if learned.skipped else replace(learned, problems=(*learned.problems, *self.vectors.problems_of_embedding()))
 
     def keep(self, run: Run) -> None:
         """Keep a run without learning from it; durable on return. Learn it later with `learn_kept`."""
-        self.learner.keep(replace(run, scope=scoped(run.scope) if run.scope else self.scope))
+        self.learner.keep(replace(run, scope=self._named(run.scope)))
 
     def keep_many(self, runs: Sequence[Run]) -> tuple[str, ...]:
         """Keep runs of this scope in one transaction, durable on return; why each was not kept, empty for those that were."""
@@ -305,7 +327,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
             runs: read one at a time.
             tell: called after each run.
         """
-        named = (replace(run, scope=scoped(run.scope) if run.scope else self.scope) for run in runs)
+        named = (replace(run, scope=self._named(run.scope)) for run in runs)
         return self._with_vectors(self.learner.learn_many(named, tell=tell))
 
     def learn_kept(self, *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
@@ -374,7 +396,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         strange = next((op for op in asked if type(op) not in OPERATION_NAMES), None)
         if strange is not None:
             raise UserError(f"{type(strange).__name__} is not an operation. Use {', '.join(kind.__name__ for kind in OPERATION_NAMES)}.")
-        if isinstance(operations, Delta) and operations.scope and scoped(operations.scope) != self.scope:
+        if isinstance(operations, Delta) and self._named(operations.scope) != self.scope:
             raise ScopeError(f"Delta '{operations.id}' is for scope '{operations.scope}', not '{self.scope}'. Open that one to apply it.")
         with self.store.writing(self.scope) as work:
             if expects is not None and work.version() != expects:
@@ -410,8 +432,9 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
                 return plan_refinement(
                     reading.lessons(), bounds or read_settings(reading.setting).bounds, at=at, tasks=reading.tasks_of
                 ), ()
-        with self.store.writing(self.scope) as work:
+        with span("tenure.refine", scope=self.scope) as told, self.store.writing(self.scope) as work:
             plan = plan_refinement(work.lessons(), bounds or read_settings(work.setting).bounds, at=at, tasks=work.tasks_of)
+            told.note(merges=len(plan.merges), evictions=len(plan.evictions))
             receipts = carry_out(work, plan, ids=self.ids, at=at).receipts if plan.operations else ()
         return plan, receipts
 

@@ -107,6 +107,23 @@ def test_a_session_that_grew_adds_only_what_is_new(book: Tenure) -> None:
         assert reading.learned_steps("s1") == len(longer.steps)
 
 
+def test_a_verdict_that_was_only_kept_is_learned_from_as_if_it_had_been_told_at_once(book: Tenure) -> None:
+    book.learn(cured_run("r1"))
+    lesson = only_lesson(book)
+    run = replace(clean_run("r2", shown=(lesson.id,), success=None), ended="2026-03-15T11:00:00Z")
+    told = replace(run, outcome=Outcome(success=False, signal="human"))
+    other = book.in_scope("local/at-once")
+    other.learn(replace(cured_run("r1"), scope=other.scope))
+    other.learn(replace(told, scope=other.scope, shown=(only_lesson(other).id,)))
+    book.learn(run)
+    book.keep(told)
+    summary = book.learn_kept()
+    assert (summary.runs, book.learn_kept().runs) == (1, 0)
+    after, at_once = only_lesson(book).tallies, only_lesson(other).tallies
+    assert (after.shown, after.helpful, after.harmful, after.neutral) == (at_once.shown, at_once.helpful, at_once.harmful, at_once.neutral)
+    assert book.learn(told).skipped == "already learned"
+
+
 def test_a_shown_lesson_whose_error_stays_away_is_counted_helpful_by_the_tools_answer(book: Tenure) -> None:
     book.learn(cured_run("r1"))
     lesson = only_lesson(book)

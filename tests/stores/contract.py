@@ -23,6 +23,7 @@ from tenure.playbook.run import RELIABILITY, STEP_KINDS, Draw, Origin, Outcome, 
 from tenure.playbook.state import Playbook
 from tenure.ports import FailedReply, HeldChange, LedgerEntry, Reading, Store, Usage, Writing
 from tenure.stores.in_memory import InMemoryStore
+from tests import postgres
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +34,13 @@ class Adapter:
         name: as the tests show it.
         open: the store that lives in a folder; opening it again finds what was kept.
         durable: whether what it keeps outlives the process.
+        missing: why it cannot be had here; empty if it can.
     """
 
     name: str
     open: Callable[[Path], Store]
     durable: bool
+    missing: str = ""
 
 
 def _open_sqlite(folder: Path) -> Store:
@@ -46,11 +49,18 @@ def _open_sqlite(folder: Path) -> Store:
     return open_sqlite(f"sqlite:///{folder / 'book.db'}")
 
 
+def _open_postgres(folder: Path) -> Store:
+    from tenure.stores.postgres import open_postgres
+
+    return open_postgres(postgres.database_of(folder).url)
+
+
 ADAPTERS = {
     one.name: one
     for one in (
         Adapter(name="in_memory", open=lambda _: InMemoryStore(), durable=False),
         Adapter(name="sqlite", open=_open_sqlite, durable=True),
+        Adapter(name="postgres", open=_open_postgres, durable=True, missing=postgres.MISSING),
     )
 }
 

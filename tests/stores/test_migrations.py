@@ -15,6 +15,7 @@ DROP TABLE forgotten_runs;
 DROP INDEX ix_runs_tenant_scope_origin;
 ALTER TABLE runs DROP COLUMN origin;
 ALTER TABLE runs DROP COLUMN revoked;
+ALTER TABLE runs DROP COLUMN verdict_learned;
 DROP INDEX ix_ledger_tenant_scope_delta_id;
 DROP INDEX ix_ledger_tenant_scope_delta_key;
 ALTER TABLE ledger RENAME TO shared;
@@ -31,7 +32,21 @@ ALTER TABLE scopes DROP COLUMN cases;
 ALTER TABLE installation DROP COLUMN unscrubbed;
 """
 
-SINCE_MEMORY = ("memory_entries", "memory_nodes", "memory_files", "memory_words", "api_keys", "audit", "kept_replies")
+SINCE_MEMORY = (
+    "memory_entries",
+    "memory_nodes",
+    "memory_files",
+    "memory_words",
+    "api_keys",
+    "audit",
+    "kept_replies",
+    "workers",
+    "turns",
+    "conversations",
+    "conversation_replies",
+    "prompt_generations",
+    "web_sessions",
+)
 
 OLD_TEXTS = f"""
 {BEFORE_FORGETTING}
@@ -74,6 +89,12 @@ OLD_WORDS = """
 DROP TABLE api_keys;
 DROP TABLE audit;
 DROP TABLE kept_replies;
+DROP TABLE conversations;
+DROP TABLE conversation_replies;
+DROP TABLE prompt_generations;
+DROP TABLE workers;
+DROP TABLE turns;
+DROP TABLE web_sessions;
 DROP TABLE memory_entries;
 DROP TABLE memory_nodes;
 DROP TABLE memory_files;

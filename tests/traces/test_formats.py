@@ -27,6 +27,9 @@ FILES = {
     "openai-chat.jsonl": "openai-chat",
     "openai-chat.json": "openai-chat",
     "openai-messages.jsonl": "openai-chat",
+    "otlp-genai.jsonl": "otlp",
+    "otlp-openinference.json": "otlp",
+    "otlp-spans.jsonl": "otlp",
     "tau-bench.json": "tau-bench",
     "tenure.jsonl": "tenure",
 }

@@ -91,6 +91,23 @@ def test_lines_of_60_mib_are_streamed(tmp_path: Path) -> None:
     assert found["grown_mib"] < 24
 
 
+def test_spans_of_many_traces_in_60_mib_are_not_all_held(tmp_path: Path) -> None:
+    path = tmp_path / "spans.jsonl"
+    said = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "word " * 8_000}]}])
+
+    def line(number: int) -> str:
+        attributes = [{"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}}]
+        attributes += [{"key": "gen_ai.input.messages", "value": {"stringValue": said}}]
+        ids = {"traceId": f"{number // 50 * 8 + number % 8 + 1:032x}", "spanId": f"{number + 1:016x}", "parentSpanId": "f" * 16}
+        return json.dumps({**ids, "name": "chat", "startTimeUnixNano": str(10**18 + number), "attributes": attributes}) + "\n"
+
+    count = written(path, forever(line), 60 * MIB)
+    found = read_apart(path, DATA / "otlp-genai.jsonl")
+    assert (found["runs"], found["lost"]) == (len({number // 50 * 8 + number % 8 for number in range(count)}), 0)
+    assert found["steps"] == found["runs"]  # the history that every span repeats is there once
+    assert found["grown_mib"] < 24
+
+
 def test_a_session_of_60_mib_is_held_with_its_payloads_cut(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     payload = "a line of a build log\n" * 50_000

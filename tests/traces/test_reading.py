@@ -39,7 +39,7 @@ def test_a_tree_is_read_in_order_of_names_and_the_rest_is_named(tree: Path) -> N
     report = ReadReport()
     found = [(path.relative_to(tree).as_posix(), run.id.split(":")[0]) for path, run in walk([tree], report=report)]
     assert found == [(".claude/projects/s.jsonl", "claude-code")] * 2 + [("a.jsonl", "codex")] + [("b/results.txt", "tau")] * 3
-    none = "is in none of the formats tenure, tau-bench, codex, claude-code, openai-chat"
+    none = "is in none of the formats tenure, tau-bench, codex, claude-code, otlp, openai-chat"
     assert names(report, tree) == [("README.md", none), ("empty.jsonl", "the file is empty"), ("picture.png", none)]
     assert (report.files, report.runs, report.count) == (3, 6, 3)
 

@@ -108,17 +108,9 @@ def memory_scale(asked: Asked) -> dict[str, Any]:
 
 def drift(asked: Asked) -> dict[str, Any]:
     """Runs bench `drift`."""
-    from tenure.errors import UserError
     from tenure.evaluation.drift import run_drift
 
-    path = asked.params.get("params")
-    try:
-        given = json.loads(Path(path).read_text(encoding="utf-8")) if path else {}
-    except (OSError, ValueError) as exc:
-        raise UserError(f'--params {path}: {exc}. It holds one JSON object, such as {{"changed": 0.6}}') from exc
-    if not isinstance(given, dict):
-        raise UserError(f'--params {path}: it holds one JSON object, such as {{"changed": 0.6}}, not {type(given).__name__}.')
-    return run_drift(given, seed=asked.seed)
+    return run_drift(_object_of(asked, '{"changed": 0.6}'), seed=asked.seed)
 
 
 def poison(asked: Asked) -> dict[str, Any]:
@@ -175,3 +167,33 @@ def self_labels(asked: Asked) -> dict[str, Any]:
 
     assert asked.data is not None
     return run_self_labels(asked.data, seed=asked.seed)
+
+
+def service(asked: Asked) -> dict[str, Any]:
+    """Runs bench `service`."""
+    from tenure.errors import UserError
+    from tenure.evaluation.service_load import run_service
+
+    known = {"tenants": int, "lessons": int, "seconds": float, "at_once": int, "url": str}
+    given = _object_of(asked, '{"tenants": 100, "seconds": 5}')
+    if set(given) - set(known):
+        raise UserError(f"--params of bench service is a JSON object with some of: {', '.join(known)}.")
+    try:
+        options: dict[str, Any] = {name: known[name](value) for name, value in given.items()}
+    except (TypeError, ValueError) as exc:
+        raise UserError(f"--params of bench service: {exc}. It takes numbers, and an address as url.") from exc
+    return run_service(**options, seed=asked.seed, tell=asked.tell)
+
+
+def _object_of(asked: Asked, example: str) -> dict[str, Any]:
+    """What stands in the file of `--params`; empty if none was named."""
+    from tenure.errors import UserError
+
+    path = asked.params.get("params")
+    try:
+        given = json.loads(Path(path).read_text(encoding="utf-8")) if path else {}
+    except (OSError, ValueError) as exc:
+        raise UserError(f"--params {path}: {exc}. It holds one JSON object, such as {example}") from exc
+    if not isinstance(given, dict):
+        raise UserError(f"--params {path}: it holds one JSON object, such as {example}, not {type(given).__name__}.")
+    return given

@@ -14,6 +14,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -83,6 +84,12 @@ def redact(text: str) -> Redacted:
     return Redacted(text, counts) if counts else Redacted(text)
 
 
+@lru_cache(maxsize=4_096)
+def redact_excerpt(text: str) -> str:
+    """`redact` of a short text that is shown again and again, such as a step of a case; remembered."""
+    return redact(text).text
+
+
 _finders: list[Callable[[str], Iterable[Span]]] = []
 
 
@@ -97,6 +104,7 @@ def add_finder(finder: Callable[[str], Iterable[Span]]) -> None:
     """
     if finder not in _finders:
         _finders.append(finder)
+        redact_excerpt.cache_clear()
 
 
 def _find_more(text: str) -> list[tuple[int, int, int, str]]:

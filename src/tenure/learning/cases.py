@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tenure.governance.redaction import redact
+from tenure.governance.redaction import redact_excerpt
 from tenure.playbook.evidence import days_between
 from tenure.playbook.render import defused
 from tenure.playbook.run import Run, Step
@@ -251,7 +251,7 @@ def _clean(text: str, most: int | None) -> str:
 
     A text that is shown whole is searched with the context it stands in.
     """
-    return text if most is None else redact(text[: 12 * most + SECRET_CHARACTERS]).text[: 12 * most]
+    return text if most is None else redact_excerpt(text[: 12 * most + SECRET_CHARACTERS])[: 12 * most]
 
 
 def _telling(run: Run) -> list[int]:

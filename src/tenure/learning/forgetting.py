@@ -306,6 +306,8 @@ def _hold_again(work: Writing, too_few: Sequence[Update], tombstone: Delta, *, i
 
 def scrubbing_told(found: Scrubbed) -> str:
     """What became of the files, in a sentence."""
+    if found.done and found.beyond:
+        return f"No byte of it is left in the files of the tables. What no application reaches: {'; '.join(found.beyond)}."
     if found.done:
         return "No byte of it is left in the database, its text index or its log."
     left = f"It is gone from the database, but its bytes may still stand in its files: {found.reason}."

@@ -30,6 +30,7 @@ class Learned:
         postponed: why the model's part was left for later (see `Postponed.reason`); empty if it was done, or there is no model.
         limit: what stood in its way (see `Postponed.limit`); empty if nothing did.
         usage: of the model calls.
+        refused: lessons that were not admitted.
         receipts: one per operation of the delta.
     """
 
@@ -50,6 +51,7 @@ class Learned:
     postponed: str = ""
     limit: Limit | Literal[""] = ""
     usage: Usage = field(default_factory=Usage)
+    refused: int = 0
     receipts: tuple[Receipt, ...] = ()
 
 

@@ -31,13 +31,14 @@ from tenure.playbook.credit import beyond, credit, standing
 from tenure.playbook.delta import Add, Delta, Operation, Retire, Tally, Update
 from tenure.playbook.evidence import Observation, TrackRecord, track_record
 from tenure.playbook.lessons import Lesson
-from tenure.playbook.run import Run
+from tenure.playbook.run import Outcome, Run
 from tenure.ports import Clock, IdSource, LanguageModel, Postponed, Reading, Replay, Store, Writing
 from tenure.roles.actions import actions_of
 from tenure.roles.curate import curate_plain
 from tenure.roles.signatures import signature
 from tenure.roles.taint import UntrustedText
 from tenure.settings import Settings, read_settings
+from tenure.telemetry import Spanning, count, span
 
 RELATED_LESSONS = 8
 """How many of the playbook's lessons a model sees beside what it wants to add."""
@@ -95,6 +96,16 @@ class Learner(Submitting):
 
     def learn_one(self, run: Run) -> Learned:
         """Learn from a run: keep it, credit the lessons it used, and write what it teaches; durable on return."""
+        with span("tenure.learn", run=run.id, scope=run.scope, steps=len(run.steps)) as told:
+            learned = self._learn_one(run)
+            _tell(told, learned)
+        if not learned.skipped:
+            success = run.outcome.success
+            count("tenure.runs.learned", outcome="unknown" if success is None else "success" if success else "failure")
+            _count(learned)
+        return learned
+
+    def _learn_one(self, run: Run) -> Learned:
         clean = redact_run(run)
         with self._store.reading(clean.scope) as reading:
             settings = read_settings(reading.setting)
@@ -203,7 +214,9 @@ class Learner(Submitting):
         with self._store.writing(scope) as work:
             if work.postponed_run(run_id) is None:
                 return run, Learned(run=run_id, skipped="another process reflected on it", usage=thought.usage)
-            return run, self._write(work, run, thought, used, settings, later=True)
+            learned = self._write(work, run, thought, used, settings, later=True)
+        _count(learned)
+        return run, learned
 
     def _think(self, run: Run, earlier: Sequence[Run], used: Sequence[Lesson], since: int, settings: Settings) -> Thought:
         """Reflect on a run, and note whether the model did what it was asked. No transaction is open."""
@@ -249,6 +262,12 @@ class Learner(Submitting):
 
     def _revise(self, run: Run, used: Sequence[Lesson], tags: Mapping[str, str], model: LanguageModel | None, most: int) -> Revising:
         """Revise the lessons that a run used. The store is read, and closed again, before a model is asked."""
+        with span("tenure.revise", run=run.id, lessons=len(used)) as told:
+            revising = self._revise_used(run, used, tags, model, most)
+            told.note(revised=len(revising.lessons))
+        return revising
+
+    def _revise_used(self, run: Run, used: Sequence[Lesson], tags: Mapping[str, str], model: LanguageModel | None, most: int) -> Revising:
         again = _seen_again(run, used)
         counts = credit(run, tags=tags, seen_again=again)
         with self._store.reading(run.scope) as reading:
@@ -303,8 +322,16 @@ class Learner(Submitting):
 
         What is added is written once under a `name`, whoever adds it.
         """
+        with span("tenure.admit", run=run.id, scope=run.scope) as told:
+            learned = self._admit(work, run, thought, used, settings, later, name)
+            _tell(told, learned)
+        return learned
+
+    def _admit(
+        self, work: Writing, run: Run, thought: Thought, used: Sequence[Lesson], settings: Settings, later: bool, name: str
+    ) -> Learned:
         kept = work.run(run.id)
-        earlier = kept if kept is not None and work.learned_steps(run.id) is not None else None
+        earlier = _as_learned(work, kept)
         if not later:
             work.keep_run(run, learned=True)
         whole = run if kept is None else work.run(run.id) or run
@@ -316,7 +343,9 @@ class Learner(Submitting):
         counts = () if later else credit(whole, tags=thought.tags, seen_again=_seen_again(whole, used))
         if earlier is not None and not later:
             counts = beyond(counts, credit(earlier, tags=thought.tags, seen_again=_seen_again(earlier, used)))
-        proposals = _proposals(work, run, thought, settings.whole("learn.lessons_per_run"), self.replaying)
+        with span("tenure.curate", run=run.id, by="code") as curating:
+            proposals = list(_proposals(work, run, thought, settings.whole("learn.lessons_per_run"), self.replaying))
+            curating.note(count=len(proposals))
         admission = admit_operations(work, proposals, trusted=run.origin.trusted)
         delta_id, at = self._ids.next(work.newest_delta_id()), self._clock.now()
         statements = statements_of(admission.passed, thought.plain.insights)
@@ -346,6 +375,7 @@ class Learner(Submitting):
                 postponed=put_off.reason if put_off is not None else "",
                 limit=put_off.limit if put_off is not None else "",
                 usage=thought.usage,
+                refused=len(admission.refused),
             )
         delta = Delta(
             delta_id,
@@ -392,9 +422,22 @@ class Learner(Submitting):
             postponed=put_off.reason if put_off is not None else "",
             limit=put_off.limit if put_off is not None else "",
             usage=thought.usage,
+            refused=len(admission.refused),
             receipts=tuple(receipts),
             conflicts=joined.conflicts,
         )
+
+
+def _tell(told: Spanning, learned: Learned) -> None:
+    told.note(added=learned.added, merged=learned.merged, held=learned.held, refused=learned.refused, revised=learned.revised)
+    told.note(promoted=learned.promoted, retired=learned.retired, version=learned.version, skipped=bool(learned.skipped))
+
+
+def _count(learned: Learned) -> None:
+    """Tell how many lessons a run brought; once it is on disk."""
+    count("tenure.lessons.added", learned.added)
+    count("tenure.lessons.held", learned.held)
+    count("tenure.lessons.refused", learned.refused)
 
 
 def why_unwanted(reading: Reading, run: Run) -> str:
@@ -404,6 +447,13 @@ def why_unwanted(reading: Reading, run: Run) -> str:
         return f"it was forgotten on {forgotten[:10]}; to let it be learned again: tenure forget --run '{run.id}' --allow-again"
     revoked = is_revoked(reading, run.origin)
     return f"its origin '{revoked}' is revoked; to lift that: tenure revoke '{revoked}' --lift" if revoked else ""
+
+
+def _as_learned(reading: Reading, kept: Run | None) -> Run | None:
+    """A kept run as it was when it was learned from; none if it never was."""
+    if kept is None or reading.learned_steps(kept.id) is None:
+        return None
+    return replace(kept, outcome=Outcome()) if reading.verdict_waits(kept.id) else kept
 
 
 def _put_off(work: Writing, run: Run, thought: Thought) -> Postponed | None:
@@ -491,7 +541,8 @@ def _adds_to(run: Run, reading: Reading, learned: int | None) -> bool:
     kept = reading.run(run.id) if learned is not None else None
     if learned is None or kept is None:
         return True
-    return len(run.steps) > learned or (run.outcome.known and not kept.outcome.known) or learned < len(kept.steps)
+    verdict = run.outcome.known and (not kept.outcome.known or reading.verdict_waits(run.id))
+    return len(run.steps) > learned or verdict or learned < len(kept.steps)
 
 
 def _summed(counts: Sequence[Tally], support: Sequence[Tally]) -> list[Tally]:

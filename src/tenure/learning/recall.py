@@ -44,7 +44,7 @@ from tenure.playbook.run import Draw, vote_of
 from tenure.playbook.shelf_life import ShelfLives
 from tenure.playbook.tables import Tables
 from tenure.ports import Reading, TokenCounter
-from tenure.ranking import Estimate, choose_apart, likeness_of_bits, words
+from tenure.ranking import Estimate, choose_apart, words
 
 SMALL_BUDGET = 1_000
 """Below this many tokens all goes to the task at hand: a core would leave no room for it."""
@@ -91,6 +91,7 @@ class Context:
 
     Attributes:
         text: for the prompt; empty if there is nothing to say yet.
+        stable: what `text` begins with that is the same for other tasks: core and tail. What else there is follows as `for_task`.
         tokens: its size, as `counted_by` counts.
         lessons: ids of the lessons in it, in order.
         cases: ids of the runs in it, in order.
@@ -110,6 +111,7 @@ class Context:
     """
 
     text: str = ""
+    stable: str = ""
     tokens: int = 0
     lessons: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
@@ -127,6 +129,11 @@ class Context:
     draws: tuple[Draw, ...] = ()
     holdout: str = ""
 
+    @property
+    def for_task(self) -> str:
+        """What of the text is chosen for this task: it stands behind all that a prompt cache can keep."""
+        return self.text[len(self.stable) :]
+
 
 def recall(
     reading: Reading,
@@ -139,6 +146,7 @@ def recall(
     count: TokenCounter | None = None,
     drawing: Drawing | None = None,
     lives: ShelfLives | None = None,
+    explain: bool = True,
 ) -> Context:
     """The context for a task: the stable core, then lessons for this task, then cases.
 
@@ -155,6 +163,7 @@ def recall(
         count: counts tokens; none estimates them.
         drawing: how chance leaves lessons out; none leaves out none.
         lives: how long lessons keep; none says no lesson's age.
+        explain: whether to say why each lesson is there.
     """
     counted = count or Estimate()
     stable, lessons, size = stable_part(reading, budget, core_tokens, at, counted, drawing)
@@ -214,8 +223,11 @@ def recall(
         chosen = [lesson for lesson in chosen if lesson.id not in gone]
         recalled, ages = _for_this_task(chosen, ids, text), aged() if ages else ""
         told = whole_text()
+    # Mostly there was nothing to take out. A secret that reached over the seam has another form alone; then nothing is promised to stay.
+    kept = text if told.startswith(text) else redact(text).text
     return Context(
         text=told,
+        stable=kept if told.startswith(kept) else "",
         tokens=counted(told),
         lessons=tuple(parts),
         cases=tuple(case.run for case in cases.shown),
@@ -229,7 +241,8 @@ def recall(
         | ({"figures": counted(tables.text)} if tables.ids else {})
         | ({"answers": counted(foretold.text)} if foretold.text else {}),
         why=tuple(
-            _why(lessons[lesson_id], part, outlook, at, age_said_of(lessons[lesson_id], lives, at)) for lesson_id, part in parts.items()
+            _why(lessons[lesson_id], part, outlook, at, age_said_of(lessons[lesson_id], lives, at))
+            for lesson_id, part in (parts.items() if explain else ())
         ),
         why_cases=cases.shown,
         answers=foretold.answers,
@@ -382,7 +395,7 @@ def _choose_recalled(
         costs,
         worths,
         room,
-        likeness=lambda one, other: likeness_of_bits(said[one], said[other]),
+        bits=said,
         votes=[frozenset({vote_of(lesson.origin)} - {""}) if lesson.status == "provisional" else () for lesson in lessons],
     )
     return [lessons[place] for place in places]

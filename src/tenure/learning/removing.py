@@ -93,7 +93,7 @@ class Removal(ABC):
         wanted = Wanted(subjects=_several(subjects), origins=_several(origins))
         check(wanted)
         tenant = self.scope.partition("/")[0]
-        scopes = [scope for scope in self.store.scopes() if scope.partition("/")[0] == tenant]
+        scopes = list(self.store.scopes(tenant))
         found: dict[str, Forgetting] = {}
         for scope in scopes:
             if dry_run:

@@ -18,6 +18,7 @@ from tenure.roles.extract import extract
 from tenure.roles.reflect import reflect_with
 from tenure.roles.reflection import Insight, Reflection
 from tenure.roles.taint import UntrustedText
+from tenure.telemetry import span
 
 _LIMITS: Mapping[str, Limit] = {"run": "run", "day": "day", "scope": "scope"}
 
@@ -100,7 +101,9 @@ def think(
         at: the present moment, ISO 8601.
         pause: why the model is not asked this time; empty asks it.
     """
-    plain = extract(run, earlier=earlier, since=since)
+    with span("tenure.reflect", run=run.id, by="code") as told:
+        plain = extract(run, earlier=earlier, since=since)
+        told.note(count=len(plain.insights))
     if model is None:
         return Thought(plain=plain, revising=revise(_tags(plain), None))
     if pause:
@@ -123,7 +126,9 @@ def think(
         return Thought(plain=plain, failed=kept, problems=(problem,), usage=counted.usage, postponed=put_off)
 
     try:
-        reflection = reflect_with(counted, run, used, rounds=rounds)
+        with span("tenure.reflect", run=run.id, by="model") as told:
+            reflection = reflect_with(counted, run, used, rounds=rounds)
+            told.note(count=len(reflection.insights))
     except ModelError as exc:
         return replace(failed("reflect", exc), revising=revise(_tags(plain), None))
     # A later round that could not be read ends the refinement; what it said is kept all the same.
@@ -143,15 +148,16 @@ def think(
     revised = {lesson.id: lesson for lesson in revising.lessons}
     others = [lesson for lesson in related(_said(reflection.insights)) if lesson.id not in revised]
     try:
-        curation = curate_with(
-            counted,
-            reflection,
-            others,
-            revised=revising.lessons,
-            most=written,
-            run=run,
-            tables=tables() if reflection.figures else (),
-        )
+        with span("tenure.curate", run=run.id, by="model", lessons=len(others)):
+            curation = curate_with(
+                counted,
+                reflection,
+                others,
+                revised=revising.lessons,
+                most=written,
+                run=run,
+                tables=tables() if reflection.figures else (),
+            )
     except ModelError as exc:
         return replace(failed("curate", exc), model=reflection, revising=revising, unheard=unheard)
     if curation.failed_reply is not None:

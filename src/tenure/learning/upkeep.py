@@ -12,6 +12,7 @@ from tenure.playbook.likeness import SAME_TEXT
 from tenure.playbook.refine import Bounds, Plan, learned, plan_refinement
 from tenure.ports import Admitted, IdSource, Reading, Writing
 from tenure.settings import Settings
+from tenure.telemetry import span
 
 READ_WHOLE = 2_000
 """While bounds are kept, a playbook of more lessons than this is not read as a whole between two runs: only what is new
@@ -35,14 +36,19 @@ def _refine_if_due(work: Writing, settings: Settings, *, ids: IdSource, at: date
     passed = _passed(work, bounds)
     if not due and not passed:
         return ""
-    if not passed and sum(count for count, _ in work.sizes().values()) > READ_WHOLE:
-        plan = plan_for_new(work, since=work.version() - every)
-    else:
-        plan = plan_refinement(work.lessons(), bounds, at=at, tasks=work.tasks_of, review=False, unasked=True)
-    if not plan.operations:
-        return ""
-    carry_out(work, plan, ids=ids, at=at)
+    with span("tenure.refine", scope=work.scope) as told:
+        plan = _plan(work, bounds, every, passed, at)
+        told.note(merges=len(plan.merges), evictions=len(plan.evictions))
+        if not plan.operations:
+            return ""
+        carry_out(work, plan, ids=ids, at=at)
     return describe(plan)
+
+
+def _plan(work: Writing, bounds: Bounds, every: int, passed: bool, at: datetime) -> Plan:
+    if not passed and sum(count for count, _ in work.sizes().values()) > READ_WHOLE:
+        return plan_for_new(work, since=work.version() - every)
+    return plan_refinement(work.lessons(), bounds, at=at, tasks=work.tasks_of, review=False, unasked=True)
 
 
 def plan_for_new(reading: Reading, *, since: int) -> Plan:

@@ -21,6 +21,7 @@ from typing import Protocol, runtime_checkable
 from tenure.errors import ModelError, SettingError, SpendCapReached, UserError
 from tenure.ports import Clock, LanguageModel, Prompt, Reply, Usage
 from tenure.ranking import estimate_tokens
+from tenure.telemetry import model_call
 
 LONGEST_WAIT_S = 60.0
 """A provider that asks to wait longer than this is given up on, so that a learner does not hang."""
@@ -284,8 +285,11 @@ class MeteredModel:
             limits = [limit for limit in (prompt.within_s, caps.seconds_per_call, self._left_s(caps)) if limit is not None]
             began = self._elapsed()
             try:
-                reply = self._model.complete(replace(prompt, within_s=min(limits) if limits else None))
-                call.used = self._used(reply, prompt)
+                with model_call(self.name, purpose=prompt.purpose) as told:
+                    reply = self._model.complete(replace(prompt, within_s=min(limits) if limits else None))
+                    call.used = used = self._used(reply, prompt)
+                    told.note(input_tokens=used.input_tokens, output_tokens=used.output_tokens, cached_tokens=used.cached_tokens)
+                    told.note(reason=reply.finish_reason)
             except UserError:
                 call.used = Usage()  # refused before anything was sent
                 raise

@@ -71,14 +71,16 @@ def _loaded() -> Sequence[tuple[str, tuple[str, ...], Any]]:
 def find_more(text: str) -> Iterator[Span]:
     """What detect-secrets finds in a text: start, end, kind. Nothing, quickly, in a text without one of the literals."""
     lower = ascii_image(text).lower()
-    if not any(anchor in lower for anchor in _ANCHORS) or not is_installed():
+    there = {anchor for anchor in _ANCHORS if anchor in lower}
+    if not there or not is_installed():
         return
+    wanted = [(kind, mine, plugin) for kind, anchors, plugin in _loaded() if (mine := there.intersection(anchors))]
     for line in _LINE.finditer(text):
         for start in range(line.start(), line.end(), LONGEST_LINE):
             end = min(line.end(), start + LONGEST_LINE)
             small = lower[start:end]
-            for kind, anchors, plugin in _loaded():
-                if any(anchor in small for anchor in anchors):
+            for kind, mine, plugin in wanted:
+                if any(anchor in small for anchor in mine):
                     yield from _found(text, start, end, kind, plugin)
 
 

@@ -6,7 +6,6 @@ out is redacted once more, escaped, and stands between the marks by which Tenure
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from tenure.playbook.delta import OPERATION_NAMES, Add, Operation
 from tenure.playbook.lessons import KINDS
 from tenure.playbook.run import Origin, Run, Task
 from tenure.serving.agent_steps import MOST_CITED, cited_lessons, plain_name, read_outcome, read_steps
-from tenure.traces.echo import CLOSE, OPEN
+from tenure.traces.echo import marked
 
 if TYPE_CHECKING:
     from tenure.learning.learned import Learned
@@ -31,8 +30,6 @@ LONGEST_REPLY = 100_000
 LONGEST_NAME = 300
 LISTED = 50
 """Held changes that a list shows."""
-
-_TAG = re.compile(r"<(?=/?tenure-context)|<!--(?= tenure:)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,12 +306,6 @@ class AgentTools:
             _bounded(value, name, most)
         learned = self.book.revise_submitted(lesson, run, reply, model=f"{self._origin.channel}-host")
         return Answer(text=f"Lesson {_named(lesson)}: {summed(learned)}", data=_told(run, learned))
-
-
-def marked(text: str, *, run: str = "") -> str:
-    """A text between the marks of what Tenure shows to agents, so that no reader of logs learns from it; it cannot end them itself."""
-    inside = _TAG.sub(lambda found: found.group().replace("<", "&lt;"), text)
-    return f"{OPEN}{f' run={chr(34)}{run}{chr(34)}' if run else ''}>\n{inside.rstrip(chr(10))}\n{CLOSE}"
 
 
 def asked(prompt: Prompt, how: str) -> str:

@@ -11,7 +11,8 @@ from pydantic import Field
 
 from tenure.errors import TenureError
 from tenure.governance.redaction import redact
-from tenure.serving.agent_tools import LONGEST_FEEDBACK, LONGEST_NAME, LONGEST_TASK, marked
+from tenure.serving.agent_tools import LONGEST_FEEDBACK, LONGEST_NAME, LONGEST_TASK
+from tenure.traces.echo import marked
 
 if TYPE_CHECKING:
     from tenure.serving.mcp import TenureServer

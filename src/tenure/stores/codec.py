@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from sys import intern
 from typing import Any
 
@@ -33,8 +34,9 @@ def lesson_to_json(lesson: Lesson) -> str:
     return compact(out)
 
 
+@lru_cache(maxsize=4_096)
 def lesson_from_json(text: str) -> Lesson:
-    """The lesson that `lesson_to_json` wrote."""
+    """The lesson that `lesson_to_json` wrote; remembered, for the same ones are looked at for every task."""
     held = json.loads(text)
     if "tallies" in held:
         held["tallies"] = Tallies(**held["tallies"])

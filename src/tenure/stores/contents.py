@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rpds import HashTrieMap
 
 from tenure.governance.ledger_lines import Link
+from tenure.playbook.delta import OPERATION_NAMES
 from tenure.playbook.grading import Belief, Grade
 from tenure.playbook.lessons import Lesson
 from tenure.playbook.render import Core
@@ -17,21 +18,27 @@ from tenure.ports import FailedReply, HeldChange, LedgerEntry, Postponed, Vector
 from tenure.stores.growth import finished
 from tenure.stores.memory_in_memory import MemoryContents
 from tenure.stores.vectors import is_own, lesson_text, run_text, text_hash
+from tenure.tenancy import outdates_prompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A run with its place in the order of arrival and the number of steps learned from (none: kept only)."""
+    """A run with its place in the order of arrival and the number of steps learned from (none: kept only).
+
+    `verdict_learned` is false while a verdict that came after it was learned from is only kept.
+    """
 
     run: Run
     place: int
     learned: int | None
+    verdict_learned: bool = True
     revoked: bool = False
 
     @property
     def waiting(self) -> bool:
         """Whether it is finished and has steps that were not learned from."""
-        return not self.revoked and finished(self.run) and (self.learned is None or self.learned < len(self.run.steps))
+        learned = self.learned is not None and self.learned >= len(self.run.steps) and self.verdict_learned
+        return not self.revoked and finished(self.run) and not learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +121,11 @@ class Contents:
     def by_arrival(self, *, newest_first: bool) -> list[Kept]:
         """Kept runs in the order in which they came."""
         return sorted(self.runs.values(), key=lambda kept: kept.place, reverse=newest_first)
+
+
+def outdating(before: Contents, after: Contents) -> bool:
+    """Whether what a transaction did makes the texts of conversations untenable."""
+    new = (after.ledger[version].delta for version in after.ledger if version not in before.ledger)
+    return after.merged != before.merged or any(
+        outdates_prompts(delta.cause, [OPERATION_NAMES[type(op)] for op in delta.operations]) for delta in new
+    )

@@ -1,14 +1,14 @@
-"""What differs between SQL databases: text search, randomness, time."""
+"""What differs between SQL databases: text search, nearness, randomness, time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
 from sqlalchemy import Connection
 
 from tenure.playbook.lessons import Lesson
-from tenure.stores import sql_vectors
+from tenure.ports import Nearest, VectorKind
 from tenure.stores.log_search import Log
 from tenure.stores.weighing import Weighed
 
@@ -93,9 +93,37 @@ class Dialect(Protocol):
         """Make rows that go, or no longer count, unfindable."""
         ...
 
-    @property
-    def matrices(self) -> sql_vectors.Matrices:
-        """Vectors that were read, kept for the next question."""
+    def nearest(
+        self,
+        connection: Connection,
+        scopes: Sequence[str],
+        vector: Sequence[float],
+        *,
+        model: str,
+        kind: VectorKind,
+        limit: int,
+        writing: bool,
+    ) -> Nearest:
+        """What of some scopes of one tenant is nearest to a vector (see `ports.Reading.nearest`).
+
+        Args:
+            connection: inside a transaction.
+            scopes: where to look.
+            vector: the question's.
+            model, kind: of the vectors that it is compared with.
+            limit: how many hits at most.
+            writing: whether the transaction writes: what it reads may be undone, and must not be kept for others.
+        """
+        ...
+
+    def cosines(
+        self, connection: Connection, scope: str, kind: VectorKind, ids: Collection[str], *, model: str, vector: Sequence[float]
+    ) -> Mapping[str, float]:
+        """The cosines of some of a scope with a vector, of those that have one of the model and of its dimension."""
+        ...
+
+    def note_tenant(self, connection: Connection, tenant: str) -> None:
+        """Note that a tenant has something here, where tenants cannot be read off their rows."""
         ...
 
     def salt(self) -> str:

@@ -80,3 +80,13 @@ def _outcome(kept: Outcome, again: Outcome) -> Outcome:
 def _task(kept: Task, again: Task) -> Task:
     # A later report may know what sort of task it was; what was asked does not change.
     return Task(text=kept.text or again.text, kind=again.kind or kept.kind, key=again.key or kept.key)
+
+
+def told_before(before: bool, earlier: Run, now: Run) -> bool:
+    """Whether the verdict on a run that was learned from, and is now kept again without being learned, was learned from too.
+
+    Args:
+        before: what was so until now.
+        earlier, now: the run as it was kept, and as it is now.
+    """
+    return before and not (now.outcome.known and not earlier.outcome.known)

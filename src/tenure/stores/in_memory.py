@@ -40,22 +40,24 @@ from tenure.ports import (
     VectorKind,
 )
 from tenure.stores.codec import with_core
-from tenure.stores.contents import Contents, Kept, Vector, VectorKey
+from tenure.stores.contents import Contents, Kept, Vector, VectorKey, outdating
 from tenure.stores.draws_in_memory import DrawsInMemory
 from tenure.stores.figures_in_memory import FiguresInMemory
 from tenure.stores.grades_in_memory import GradesInMemory, GradingInMemory
-from tenure.stores.growth import grown, tools_called
+from tenure.stores.growth import grown, told_before, tools_called
 from tenure.stores.index_in_memory import Indexes, ScopeIndex
 from tenure.stores.memory_in_memory import MemoryContents, MemoryInMemory, MemoryKeptInMemory
 from tenure.stores.memory_words import MemoryIndex
 from tenure.stores.postponed_in_memory import PostponedInMemory, PostponingInMemory
 from tenure.stores.removal_in_memory import ForgettingInMemory, TracesInMemory
 from tenure.stores.scopes import check_scope, check_tenant, parents
+from tenure.stores.scopes import tenant as tenant_of
 from tenure.stores.sharing_in_memory import SharedInMemory, TakingInMemory, fresh_writer, in_folding_order
 from tenure.stores.tenancy_in_memory import TenancyInMemory, TenantContents
 from tenure.stores.vectors import Block, best, nearest_of, pack, text_hash, unpack
 from tenure.stores.waiting_in_memory import DecidingInMemory, WaitingInMemory
 from tenure.stores.weighing import weigh
+from tenure.stores.workforce_in_memory import WorkforceInMemory
 
 WAIT_S = 60.0
 """How long a writer waits for another before it gives up, in seconds."""
@@ -236,6 +238,11 @@ class InMemoryReading(
         kept = self._now.runs.get(run_id)
         return None if kept is None else kept.run
 
+    def steps_kept(self, run_id: str) -> int:
+        """How many steps of a run are kept."""
+        kept = self._now.runs.get(run_id)
+        return len(kept.run.steps) if kept is not None else 0
+
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
         return [kept.run.id for kept in self._now.by_arrival(newest_first=True) if not kept.revoked][:limit]
@@ -316,6 +323,11 @@ class InMemoryReading(
         sizes = (0, 4 * dimension)
         mine = (key.model for key, vector in self._now.valid_vectors() if not dimension or len(vector.packed) in sizes)
         return dict(sorted(Counter(mine).items()))
+
+    def verdict_waits(self, run_id: str) -> bool:
+        """Whether its verdict came after it was learned from, and was only kept so far."""
+        kept = self._now.runs.get(run_id)
+        return kept is not None and not kept.verdict_learned
 
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
         """Ids of finished runs that were kept but not learned from, oldest first."""
@@ -408,7 +420,9 @@ class InMemoryWriting(
         with self._index() as index:
             place = before.place if before is not None else index.last_place() + 1
         read = len(run.steps) if learned else before.learned if before is not None else None
-        was, kept = self._now, Kept(run=run, place=place, learned=read, revoked=before is not None and before.revoked)
+        told = learned or before is None or before.learned is None or told_before(before.verdict_learned, before.run, run)
+        revoked = before is not None and before.revoked
+        was, kept = self._now, Kept(run=run, place=place, learned=read, verdict_learned=told, revoked=revoked)
         self._now = replace(was, runs=was.runs.insert(run.id, kept))
         with self._indexes.held(self._scope) as index:
             index.step(was, self._now, runs=[run.id])
@@ -469,6 +483,7 @@ class InMemoryStore:
         self._everything: HashTrieMap[str, Contents] = HashTrieMap()
         self._spending: HashTrieMap[tuple[str, str], Usage] = HashTrieMap()
         self._tenancies: HashTrieMap[str, TenantContents] = HashTrieMap()
+        self._workforce = WorkforceInMemory()
 
     @property
     def url(self) -> str:
@@ -487,6 +502,9 @@ class InMemoryStore:
         with self._my_turn():
             transaction = InMemoryWriting(scope, self._everything, self._writer, self._indexes)
             yield transaction
+            if outdating(self._everything.get(scope, Contents()), transaction.contents):
+                whose = tenant_of(scope)
+                self._tenancies = self._tenancies.insert(whose, self._tenancies.get(whose, TenantContents()).outdated())
             self._writer = transaction.writer
             self._everything = self._everything.insert(scope, transaction.contents)
 
@@ -504,14 +522,19 @@ class InMemoryStore:
             yield transaction
             self._tenancies = self._tenancies.insert(tenant, transaction.contents)
 
+    @property
+    def workforce(self) -> WorkforceInMemory:
+        """Which workers are alive: threads of this process."""
+        return self._workforce
+
     def has_api_key(self, at: str) -> bool:
         """Whether any tenant has an API key that is valid at a moment."""
         return any(key.state(at) == "valid" for contents in self._tenancies.values() for key in contents.keys.values())
 
-    def scopes(self) -> Sequence[str]:
-        """Scopes with a delta, a run or a memory, sorted."""
-        held = {scope for scope, contents in self._everything.items() if len(contents.ledger) or len(contents.runs)}
-        return sorted(held.union(scope for scope, contents in self._everything.items() if contents.memory))
+    def scopes(self, tenant: str | None = None) -> Sequence[str]:
+        """Scopes with a delta, a run or a memory, sorted; of one tenant, or of all."""
+        held = {scope for scope, contents in self._everything.items() if len(contents.ledger) or len(contents.runs) or contents.memory}
+        return sorted(scope for scope in held if tenant in (None, scope.partition("/")[0]))
 
     def spent(self, scope: str, day: str | None = None) -> Usage:
         """What model calls for a scope used on a day, or ever."""

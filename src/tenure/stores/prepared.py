@@ -13,6 +13,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Dialect, bindparam, insert, select
 
+from tenure.stores.expressions import KeyText, short_key
+
 Params = Mapping[str, object]
 
 
@@ -20,8 +22,8 @@ def fetch(connection: Connection, statement: Any, params: Params) -> list[tuple[
     """The rows of a select, as tuples in the order of its columns."""
     cursor = connection.connection.cursor()
     try:
-        text, names = _compiled(statement, connection.dialect)
-        cursor.execute(text, _values(params, names))
+        text, names, kept = _compiled(statement, connection.dialect)
+        cursor.execute(text, _values(params, names, kept))
         return list(cursor.fetchall())
     finally:
         cursor.close()
@@ -43,8 +45,8 @@ def change(connection: Connection, statement: Any, rows: Sequence[Params]) -> in
         return 0
     cursor = connection.connection.cursor()
     try:
-        text, names = _compiled(statement, connection.dialect)
-        cursor.executemany(text, [_values(row, names) for row in rows])
+        text, names, kept = _compiled(statement, connection.dialect)
+        cursor.executemany(text, [_values(row, names, kept) for row in rows])
         return int(cursor.rowcount)
     finally:
         cursor.close()
@@ -69,11 +71,15 @@ def _among(columns: tuple[Any, ...], name: str, count: int) -> Any:
 
 
 @lru_cache(maxsize=512)
-def _compiled(statement: Any, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
-    """The text of a statement, and the order of its parameters where the database numbers them."""
+def _compiled(statement: Any, dialect: Dialect) -> tuple[str, tuple[str, ...] | None, tuple[str, ...]]:
+    """The text of a statement, the order of its parameters where the database numbers them, and those that are long keys there."""
     made = statement.compile(dialect=dialect)
-    return str(made), tuple(made.positiontup) if made.positional else None
+    keys = tuple(name for name, bind in made.binds.items() if isinstance(bind.type, KeyText)) if dialect.name == "postgresql" else ()
+    return str(made), tuple(made.positiontup) if made.positional else None, keys
 
 
-def _values(params: Params, names: tuple[str, ...] | None) -> Any:
-    return params if names is None else tuple(params[name] for name in names)
+def _values(params: Params, names: tuple[str, ...] | None, keys: tuple[str, ...]) -> Any:
+    if names is not None:
+        return tuple(params[name] for name in names)
+    long = {name: short_key(said) for name in keys if isinstance(said := params[name], str)}
+    return {**params, **long} if long else params

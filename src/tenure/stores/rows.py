@@ -11,7 +11,6 @@ from sqlalchemy import (
     Float,
     Index,
     Integer,
-    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
@@ -20,6 +19,8 @@ from sqlalchemy import (
     text,
     true,
 )
+
+from tenure.stores.expressions import KeyText, PackedVector
 
 metadata = MetaData(
     naming_convention={
@@ -77,7 +78,7 @@ lessons = Table(
     Column("id", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("section", Text, nullable=False),
-    Column("about", Text, nullable=False),
+    Column("about", KeyText, nullable=False),
     Column("came", Integer, nullable=False),  # version of the delta that brought it
     Column("pinned", Boolean, nullable=False),
     Column("created", Text, nullable=False),
@@ -109,7 +110,7 @@ ledger = _scoped(
     Column("writer", Text, nullable=False),
     Column("seq", Integer, nullable=False),
     Column("delta_id", Text, nullable=False),
-    Column("delta_key", Text),
+    Column("delta_key", KeyText),
     Column("payload", Text, nullable=False),
     Column("previous", Text, nullable=False),
     Column("digest", Text, nullable=False),
@@ -148,15 +149,16 @@ runs = Table(
     Column("scope", Text, nullable=False),
     Column("id", Text, nullable=False),
     Column("arrived", Integer, nullable=False),  # order of arrival in the scope
-    Column("task_key", Text, nullable=False),
+    Column("task_key", KeyText, nullable=False),
     Column("task_kind", Text, nullable=False),
     Column("success", Boolean),
     Column("finished", Boolean, nullable=False),
     Column("steps", Integer, nullable=False),
     Column("learned", Integer),  # steps learned from; none if the run is only kept
+    Column("verdict_learned", Boolean, nullable=False, server_default=true()),  # false while one that came later is only kept
     Column("tools", Text, nullable=False),  # names of the tools it called, JSON
     Column("body", Text, nullable=False),
-    Column("origin", Text, nullable=False, server_default=""),  # name of who reported it
+    Column("origin", KeyText, nullable=False, server_default=""),  # name of who reported it
     Column("revoked", Boolean, nullable=False, server_default="0"),
     UniqueConstraint("tenant", "scope", "id"),
     Index(None, "tenant", "scope", "task_key"),
@@ -221,7 +223,7 @@ held = _scoped(
 
 held_statements = _scoped(
     "held_statements",
-    Column("says", Text, nullable=False),  # key of what it says
+    Column("says", KeyText, nullable=False),  # key of what it says
     Column("id", Text, nullable=False),  # of a held lesson or an open change
     PrimaryKeyConstraint("tenant", "scope", "says", "id"),
     Index(None, "tenant", "scope", "id"),
@@ -283,7 +285,7 @@ observations = _scoped(
     Column("delta_id", Text, nullable=False),
     Column("run_id", Text, nullable=False),
     Column("step", Integer, nullable=False),
-    Column("origin", Text, nullable=False),
+    Column("origin", KeyText, nullable=False),
     Column("body", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "scope", "id"),
     # The running order of the values of a row: the least, the greatest and the middle are read off it.
@@ -364,7 +366,7 @@ vectors = Table(
     Column("model", Text, nullable=False),
     Column("dimension", Integer, nullable=False),  # 0 where the model has no vector for the text
     Column("text_hash", Text, nullable=False),
-    Column("vector", LargeBinary, nullable=False),  # little-endian single precision, length 1
+    Column("vector", PackedVector, nullable=False),  # little-endian single precision, length 1
     UniqueConstraint("tenant", "scope", "kind", "id", "model"),
     Index(None, "tenant", "scope", "kind", "model", "dimension", "n"),
     sqlite_autoincrement=True,
@@ -450,4 +452,61 @@ kept_replies = _of_tenant(
     Column("at", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "key"),
     Index(None, "tenant", "at"),
+)
+
+conversations = _of_tenant(
+    "conversations",
+    Column("id", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("run", Text, nullable=False),
+    Column("core", Text, nullable=False),
+    Column("recall", Text, nullable=False),
+    Column("shown", Text, nullable=False),  # JSON: shown, withheld, draws
+    Column("generation", Integer, nullable=False),
+    Column("begun", Text, nullable=False),
+    Column("used", Text, nullable=False),
+    Column("ended", Text, nullable=False),  # empty for not yet
+    PrimaryKeyConstraint("tenant", "id"),
+    Index(None, "tenant", "run"),
+    Index(None, "tenant", "used"),
+)
+
+conversation_replies = _of_tenant(
+    "conversation_replies",
+    Column("reply", Text, nullable=False),
+    Column("conversation", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "reply"),
+    Index(None, "tenant", "conversation"),
+)
+
+prompt_generations = _of_tenant("prompt_generations", Column("generation", Integer, nullable=False), PrimaryKeyConstraint("tenant"))
+
+web_sessions = _of_tenant(
+    "web_sessions",
+    Column("digest", Text, nullable=False),  # of the id in the cookie
+    Column("key", Text, nullable=False),
+    Column("created", Text, nullable=False),
+    Column("expires", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "digest"),
+)
+
+workers = Table(
+    "workers",
+    metadata,
+    Column("executor", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("process", Integer, nullable=False),
+    Column("release", Text, nullable=False),
+    Column("started", Float, nullable=False),  # seconds since 1970 by the database's clock, as below
+    Column("seen", Float, nullable=False),
+    PrimaryKeyConstraint("executor"),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("name", Text, nullable=False),
+    Column("taken", Float, nullable=False),
+    PrimaryKeyConstraint("name"),
 )

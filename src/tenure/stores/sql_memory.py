@@ -12,14 +12,15 @@ from tenure.memory_tree.entries import Entry
 from tenure.memory_tree.nodes import Node
 from tenure.memory_tree.periods import Kind, Period, touched
 from tenure.memory_tree.topics import Topic
-from tenure.ports import Found, VectorKind
+from tenure.ports import Found, Nearest, VectorKind
 from tenure.stores import rows
 from tenure.stores.dialect import DatedLog, Dialect
+from tenure.stores.expressions import json_part
 from tenure.stores.log_search import find_in_log, session_name
 from tenure.stores.memory_codec import entry_body, entry_of, node_body, node_of, topics_of
 from tenure.stores.memory_in_memory import without_entries
 from tenure.stores.prepared import change, fetch, fetch_among, put
-from tenure.stores.sql_vectors import Matrices, SqlNear, drop_stale
+from tenure.stores.sql_vectors import drop_stale
 from tenure.stores.vectors import is_own
 
 _KINDS: tuple[Kind, ...] = ("day", "week", "month")
@@ -35,6 +36,7 @@ class SqlMemory:
     _dialect: Dialect
     _wall: Mapping[str, str]
     _known_log: DatedLog | None = None
+    _writing = False
 
     def entries(self, *, day: str = "", limit: int | None = None) -> Sequence[Entry]:
         """Raw entries of a day, or of all days, in order; with a limit only the newest."""
@@ -51,11 +53,17 @@ class SqlMemory:
         log = self._log()
         if log is None:
             return Found(), Found()
-        near = None if vector is None else SqlNear(self._connection, self._wall["scope"], model, vector, self._matrices())
+        near = None if vector is None else _Near(self, model, vector)
         return find_in_log(log, text, limit=limit, near=near)
 
-    @abstractmethod
-    def _matrices(self) -> Matrices | None: ...
+    def near_in_log(self, kind: VectorKind, vector: Sequence[float], *, model: str, limit: int) -> Nearest:
+        """What of the memory is nearest to a vector."""
+        scopes = (self._wall["scope"],)
+        return self._dialect.nearest(self._connection, scopes, vector, model=model, kind=kind, limit=limit, writing=self._writing)
+
+    def cosines_in_log(self, kind: VectorKind, ids: Collection[str], *, model: str, vector: Sequence[float]) -> Mapping[str, float]:
+        """The cosines of some of the memory with a vector."""
+        return self._dialect.cosines(self._connection, self._wall["scope"], kind, ids, model=model, vector=vector)
 
     def sessions_on(self, day: str, names: Collection[str]) -> Mapping[int, tuple[Entry, ...]]:
         """The sessions of some names on a day, by their place in it."""
@@ -136,6 +144,21 @@ class SqlMemory:
             select(rows.scopes.c.n).where(rows.scopes.c.tenant == self._wall["tenant"], rows.scopes.c.scope == self._wall["scope"])
         ).scalar()
         return None if found is None else int(found)
+
+
+class _Near:
+    """The vectors of a memory beside a question's (see `log_search.NearInLog`)."""
+
+    def __init__(self, look: SqlMemory, model: str, vector: Sequence[float]) -> None:
+        self._look, self._model, self._vector = look, model, vector
+
+    def nearest(self, kind: VectorKind, most: int) -> Nearest:
+        """What of a kind is nearest."""
+        return self._look.near_in_log(kind, self._vector, model=self._model, limit=most)
+
+    def cosines(self, kind: VectorKind, ids: Collection[str]) -> Mapping[str, float]:
+        """The cosines of some, of those that have a vector."""
+        return self._look.cosines_in_log(kind, ids, model=self._model, vector=self._vector)
 
 
 class SqlMemoryKeeping(SqlMemory):
@@ -255,7 +278,7 @@ def _own(table: Table, *names: str, prefix: str = "") -> list[ColumnElement[bool
 _DAYS = _each_day()
 _NODE = select(_N.c.body).where(*_own(_N, "kind", "key"))
 _NODES = select(_N.c.key, _N.c.body).where(*_own(_N, "kind")).order_by(_N.c.key)
-_TOPICS = select(func.json_extract(_N.c.body, "$.topics")).where(*_own(_N), _N.c.kind == "month", _N.c.body != "").order_by(_N.c.key)
+_TOPICS = select(json_part(_N.c.body, "topics")).where(*_own(_N), _N.c.kind == "month", _N.c.body != "").order_by(_N.c.key)
 _STALE = select(_N.c.kind, _N.c.key).where(*_own(_N), _N.c.stale)
 _MARK = update(_N).where(*_own(_N, "kind", "key", prefix="where_")).values(stale=bindparam("stale"))
 _REFILE = update(_E).where(*_own(_E, "id", prefix="where_")).values(day=bindparam("day"), body=bindparam("body"))

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, func, select
 
 from tenure.stores import rows
+from tenure.stores.expressions import json_part
 from tenure.stores.log_search import session_name
 from tenure.stores.scopes import tenant
 from tenure.stores.vectors import session_text
@@ -44,7 +45,7 @@ def session_texts(connection: Connection, scope: str, sessions: Collection[tuple
     for day, named in by_day.items():
         for start in range(0, len(named), _AT_ONCE):
             inside = (_E.c.tenant == tenant(scope), _E.c.scope == scope, _E.c.day == day, _E.c.session.in_(named[start : start + _AT_ONCE]))
-            wanted = select(_E.c.session, _E.c.own, func.json_extract(_E.c.body, "$.text")).where(*inside)
+            wanted = select(_E.c.session, _E.c.own, json_part(_E.c.body, "text")).where(*inside)
             for session, own, text in connection.execute(wanted.order_by(_E.c.at, _E.c.id)):
                 said.setdefault(session_name(day, session), []).append((bool(own), str(text)))
     return {name: session_text(entries) for name, entries in said.items()}
@@ -54,7 +55,7 @@ def entries_without(connection: Connection, scope: str, there: Any, *, since: st
     """Texts of entries of persons without a vector by id, of the newest day first (see `sessions_without`)."""
     mine = (_E.c.tenant == tenant(scope), _E.c.scope == scope, _E.c.day >= since, _E.c.own)
     lacking = ~select(_V.c.n).where(there, _V.c.id == _E.c.id).exists()
-    wanted = select(_E.c.id, func.json_extract(_E.c.body, "$.text")).where(*mine, lacking)
+    wanted = select(_E.c.id, json_part(_E.c.body, "text")).where(*mine, lacking)
     # In the order of the index, so that the newest are found without the others being looked at.
     found = connection.execute(wanted.order_by(_E.c.day.desc(), _E.c.at.desc(), _E.c.id.desc()).limit(limit))
     return {str(one): str(text) for one, text in found}
@@ -65,7 +66,7 @@ def entry_texts(connection: Connection, scope: str, ids: Sequence[str]) -> dict[
     inside = and_(_E.c.tenant == tenant(scope), _E.c.scope == scope, _E.c.own)
     found: dict[str, str] = {}
     for start in range(0, len(ids), _AT_ONCE):
-        wanted = select(_E.c.id, func.json_extract(_E.c.body, "$.text")).where(inside, _E.c.id.in_(ids[start : start + _AT_ONCE]))
+        wanted = select(_E.c.id, json_part(_E.c.body, "text")).where(inside, _E.c.id.in_(ids[start : start + _AT_ONCE]))
         found |= {str(one): str(text) for one, text in connection.execute(wanted)}
     return found
 

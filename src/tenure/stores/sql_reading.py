@@ -24,6 +24,7 @@ from tenure.playbook.state import Playbook
 from tenure.ports import VECTOR_KINDS, CaseHit, FailedReply, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
 from tenure.stores import codec, rows, sql_memory_vectors, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect, Searchable
+from tenure.stores.expressions import is_shortened, whole_key
 from tenure.stores.prepared import fetch, fetch_among
 from tenure.stores.scopes import parents, tenant
 from tenure.stores.sql_draws import SqlDraws
@@ -40,6 +41,9 @@ LIVE = ("provisional", "active")
 """Statuses of lessons that an agent can be shown."""
 
 _AT_ONCE = 500
+
+_LAST = "\U0010ffff"
+"""The greatest character: texts that begin alike end before it."""
 
 
 _Value = TypeVar("_Value")
@@ -286,7 +290,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         if self.record(prefix) is not None:
             return [prefix]
         t = rows.lessons
-        found = select(t.c.id).where(self._mine(t), func.substr(t.c.id, 1, len(prefix)) == prefix).order_by(t.c.id).limit(10)
+        found = select(t.c.id).where(self._mine(t), t.c.id >= prefix, t.c.id < f"{prefix}{_LAST}").order_by(t.c.id).limit(10)
         return list(self._connection.execute(found).scalars()) if prefix else []
 
     def about(self, subject: str) -> Lesson | None:
@@ -315,6 +319,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         return [
             Hit(lesson=codec.lesson_from_json(body), score=one.score, scope=scope, words=one.words, identifiers=one.identifiers)
             for one in found
+            if one.row in bodies  # of a parent, another transaction may have taken it out meanwhile
             for scope, body in (bodies[one.row],)
         ]
 
@@ -340,10 +345,12 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
             return fold(entry.delta for entry in order).playbook
         r, d = rows.records, rows.ledger
         records = (record_from_json(body) for body in self._connection.execute(select(r.c.body).where(self._mine(r))).scalars())
-        deltas = self._connection.execute(select(d.c.delta_id, d.c.delta_key).where(self._mine(d, effective=True)))
-        return assemble(
-            records, {delta_id: key or "" for delta_id, key in deltas}, sql_observations.everything(self._connection, self._wall)
-        )
+        found = self._connection.execute(select(d.c.delta_id, d.c.delta_key).where(self._mine(d, effective=True)))
+        deltas = {delta_id: key or "" for delta_id, key in found}
+        for some in portions([one for one, key in deltas.items() if is_shortened(key)]):
+            for one, payload in fetch_among(self._connection, (d.c.delta_id, d.c.payload), self._wall, "delta_id", some):
+                deltas[one] = whole_key(deltas[one], payload) or ""
+        return assemble(records, deltas, sql_observations.everything(self._connection, self._wall))
 
     # -- the ledger --------------------------------------------------------------------------------
 
@@ -400,6 +407,10 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         steps = sorted(self._rows(rows.steps.c.place, rows.steps.c.body, run_id=run_id).all())
         return codec.run_from_json(body, scope=self._scope, steps=tuple(codec.step_from_json(step) for _, step in steps))
 
+    def steps_kept(self, run_id: str) -> int:
+        """How many steps of a run are kept."""
+        return int(self._one(rows.runs.c.steps, id=run_id) or 0)
+
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
         t = rows.runs
@@ -451,10 +462,15 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
             for run_id, tools in (named[one.row],)
         ]
 
+    def verdict_waits(self, run_id: str) -> bool:
+        """Whether its verdict came after it was learned from, and was only kept so far."""
+        told = self._one(rows.runs.c.verdict_learned, id=run_id)
+        return told is not None and not told
+
     def unlearned(self, *, limit: int = 100) -> Sequence[str]:
         """Ids of finished runs that were kept but not learned from, oldest first."""
         t = rows.runs
-        waiting = or_(t.c.learned.is_(None), t.c.learned < t.c.steps)
+        waiting = or_(t.c.learned.is_(None), t.c.learned < t.c.steps, t.c.verdict_learned.is_(False))
         return list(
             self._connection.execute(
                 select(t.c.id).where(self._mine(t, finished=True, revoked=False), waiting).order_by(t.c.arrived).limit(limit)
@@ -477,10 +493,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
     def nearest(self, vector: Sequence[float], *, model: str, kind: VectorKind = "lesson", limit: int = 100) -> Nearest:
         """What of the scope, and of lessons of its parents, is nearest to a vector."""
         scopes = (self._scope, *parents(self._scope)) if kind == "lesson" else (self._scope,)
-        return sql_vectors.nearest(self._connection, scopes, vector, model=model, kind=kind, limit=limit, matrices=self._matrices())
-
-    def _matrices(self) -> sql_vectors.Matrices | None:
-        return self._dialect.matrices
+        return self._dialect.nearest(self._connection, scopes, vector, model=model, kind=kind, limit=limit, writing=self._writing)
 
     def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
         """How many texts of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""

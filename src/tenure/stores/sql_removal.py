@@ -12,10 +12,12 @@ from typing import Any
 
 from sqlalchemy import Connection, func, or_, select
 
+from tenure.keeping import outline_of
 from tenure.playbook.removal import run_in_key
 from tenure.playbook.run import vote_of
-from tenure.ports import LedgerEntry
-from tenure.stores import rows
+from tenure.ports import LedgerEntry, RunOutline
+from tenure.stores import codec, rows
+from tenure.stores.expressions import holds_at
 from tenure.stores.growth import is_before
 
 _AT_ONCE = 500
@@ -47,6 +49,18 @@ class SqlRemoval:
 
     @abstractmethod
     def _entries(self, versions: Iterable[int]) -> list[LedgerEntry]: ...
+
+    def outlines(self, *, before: int | None = None, limit: int = 100) -> Sequence[RunOutline]:
+        """Kept runs in short, newest first; with `before` those that arrived before that place."""
+        t = rows.runs
+        wanted = select(t.c.arrived, t.c.steps, t.c.learned, t.c.body).where(self._mine(t, revoked=False))
+        if before is not None:
+            wanted = wanted.where(t.c.arrived < before)
+        found = self._connection.execute(wanted.order_by(t.c.arrived.desc()).limit(max(limit, 0)))
+        return [
+            outline_of(codec.run_from_json(body, scope=self._wall["scope"]), place=arrived, steps=steps, learned=learned)
+            for arrived, steps, learned, body in found
+        ]
 
     def forgotten_at(self, run_id: str) -> str:
         """When a run was forgotten, ISO 8601; empty if it was not."""
@@ -104,9 +118,9 @@ class SqlRemoval:
         # What is recorded of a revision is a text, and names runs.
         told = func.substr(x.c.text, 1, 1) == "{"
         if len(escaped) <= _FEW:
-            stands = or_(*(func.instr(t.c.payload, one) > 0 for one in sorted(escaped)))
+            stands = or_(*(holds_at(t.c.payload, one) > 0 for one in sorted(escaped)))
             found = set(self._connection.execute(select(t.c.version).where(self._mine(t), stands)).scalars())
-            stands = or_(*(func.instr(x.c.text, one) > 0 for one in sorted(ids)))
+            stands = or_(*(holds_at(x.c.text, one) > 0 for one in sorted(ids)))
             found.update(self._connection.execute(select(x.c.version).where(self._mine(x), told, stands)).scalars())
         else:
             found = {version for version, named in self._names_in_records() if not escaped.isdisjoint(named)}

@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from tenure.governance.ledger import SealedText, amendments, origin_of
 from tenure.governance.ledger_lines import Link
 from tenure.stores import rows
+from tenure.stores.expressions import holds_at
 from tenure.stores.prepared import fetch_among
 
 _AT_ONCE = 500
@@ -116,7 +117,7 @@ class SqlShared:
     def vouched(self) -> Mapping[str, Mapping[int, str]]:
         """What tombstones say of links that were written anew."""
         t = rows.ledger
-        wanted = select(t.c.writer, t.c.seq, t.c.payload).where(self._mine(t), func.instr(t.c.payload, '"amends"') > 0)
+        wanted = select(t.c.writer, t.c.seq, t.c.payload).where(self._mine(t), holds_at(t.c.payload, '"amends"') > 0)
         found = self._connection.execute(wanted.order_by(t.c.delta_id, t.c.digest))
         return amendments((writer, seq, payload) for writer, seq, payload in found)
 

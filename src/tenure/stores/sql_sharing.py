@@ -18,7 +18,7 @@ from tenure.playbook.notation import record_to_json
 from tenure.playbook.observing import Noted
 from tenure.playbook.state import Playbook
 from tenure.ports import LedgerEntry
-from tenure.stores import codec, rows, sql_observations
+from tenure.stores import codec, rows, sql_conversations, sql_observations
 from tenure.stores.prepared import change, fetch_among, put
 from tenure.stores.sql_forgetting import SqlForgetting
 from tenure.stores.sql_reading import portions
@@ -49,6 +49,8 @@ class SqlTakingIn(SqlForgetting):
             update(rows.scopes).where(rows.scopes.c.n == self._scope_row).values(version=self._version, merged=self._version)
         )
         self._fold_anew(self._version)
+        # What others forgot or edited comes this way too.
+        sql_conversations.outdate(self._connection, self._wall["tenant"])
 
     def vouch(self, tombstone: Delta, anew: Sequence[Link]) -> int:
         """Set a tombstone that vouches for payloads."""

@@ -10,7 +10,7 @@ import json
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -175,7 +175,7 @@ def nearest(
         every.append(now)
         compared += now.count - len(gone) if now.count else 0
     hits.sort(key=lambda near: (-near.cosine, near.id))
-    whole = _with_what_they_are(connection, kind, hits[:limit])
+    whole = with_what_they_are(connection, kind, hits[:limit])
     return nearest_of(whole, every, compared=compared)
 
 
@@ -193,40 +193,24 @@ def _newest(connection: Connection, scope: str, kind: str, model: str, dimension
     return Block([n for n, _ in found], b"".join(vector for _, vector in found), dimension)
 
 
-class SqlNear:
-    """The vectors of a memory beside a question's (see `log_search.NearInLog`).
-
-    Args:
-        connection: inside a transaction.
-        scope: the memory's.
-        model, vector: of the question.
-        matrices: where vectors are kept; none reads them anew.
-    """
-
-    def __init__(self, connection: Connection, scope: str, model: str, vector: Sequence[float], matrices: Matrices | None) -> None:
-        self._connection, self._scope, self._model, self._matrices = connection, scope, model, matrices
-        self._vector = vector
-
-    def nearest(self, kind: VectorKind, most: int) -> Nearest:
-        """What of a kind is nearest."""
-        return nearest(self._connection, (self._scope,), self._vector, model=self._model, kind=kind, limit=most, matrices=self._matrices)
-
-    def cosines(self, kind: VectorKind, ids: Collection[str]) -> Mapping[str, float]:
-        """The cosines of some, of those that have a vector."""
-        found: list[tuple[str, bytes]] = []
-        wanted = sorted(ids)
-        inside = _mine(self._scope, kind=kind, model=self._model, dimension=len(self._vector))
-        for start in range(0, len(wanted), _AT_ONCE):
-            some = select(rows.vectors.c.id, rows.vectors.c.vector).where(inside, rows.vectors.c.id.in_(wanted[start : start + _AT_ONCE]))
-            found += [(one, packed) for one, packed in self._connection.execute(some)]
-        if not found:
-            return {}
-        block = Block(range(len(found)), b"".join(packed for _, packed in found), len(self._vector))
-        return {one: float(cosine) for (one, _), cosine in zip(found, block.cosines(self._vector), strict=True)}
+def cosines(
+    connection: Connection, scope: str, kind: VectorKind, ids: Collection[str], *, model: str, vector: Sequence[float]
+) -> dict[str, float]:
+    """The cosines of some of a scope with a vector, of those that have one, by id."""
+    found: list[tuple[str, bytes]] = []
+    wanted = sorted(ids)
+    inside = _mine(scope, kind=kind, model=model, dimension=len(vector))
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = select(rows.vectors.c.id, rows.vectors.c.vector).where(inside, rows.vectors.c.id.in_(wanted[start : start + _AT_ONCE]))
+        found += [(one, packed) for one, packed in connection.execute(some)]
+    if not found:
+        return {}
+    block = Block(range(len(found)), b"".join(packed for _, packed in found), len(vector))
+    return {one: float(cosine) for (one, _), cosine in zip(found, block.cosines(vector), strict=True)}
 
 
-def _with_what_they_are(connection: Connection, kind: VectorKind, hits: Sequence[Near]) -> tuple[Near, ...]:
-    """The hits with their lessons, or with the tools of their runs."""
+def with_what_they_are(connection: Connection, kind: VectorKind, hits: Sequence[Near]) -> tuple[Near, ...]:
+    """The hits with their lessons, or with the tools of their runs. What another transaction took out meanwhile is left out."""
     if kind in ("session", "entry"):
         return tuple(hits)
     found: dict[tuple[str, str], str] = {}
@@ -236,9 +220,10 @@ def _with_what_they_are(connection: Connection, kind: VectorKind, hits: Sequence
         for start in range(0, len(ids), _AT_ONCE):
             wanted = select(t.c.id, said).where(t.c.tenant == tenant(scope), t.c.scope == scope, t.c.id.in_(ids[start : start + _AT_ONCE]))
             found |= {(scope, one): text for one, text in connection.execute(wanted)}
+    there = [near for near in hits if (near.scope, near.id) in found]
     if kind == "lesson":
-        return tuple(replace(near, lesson=codec.lesson_from_json(found[near.scope, near.id])) for near in hits)
-    return tuple(replace(near, tools=frozenset(json.loads(found[near.scope, near.id]))) for near in hits)
+        return tuple(replace(near, lesson=codec.lesson_from_json(found[near.scope, near.id])) for near in there)
+    return tuple(replace(near, tools=frozenset(json.loads(found[near.scope, near.id]))) for near in there)
 
 
 def _ids(connection: Connection, scope: str, kind: str, model: str, wanted: Sequence[int]) -> dict[int, str]:

@@ -15,6 +15,7 @@ from tenure.playbook.lessons import Lesson
 from tenure.playbook.statements import proposal_key, statement_key
 from tenure.ports import HeldChange
 from tenure.stores import codec, rows
+from tenure.stores.expressions import whole_key
 from tenure.stores.prepared import change, fetch_among, put
 
 TOLD_EVERY = 1_000
@@ -95,7 +96,7 @@ class SqlWaiting:
                     payload=payload,
                     digest=digest,
                     delta=delta,
-                    key=key,
+                    key=whole_key(key, payload),
                     effective=bool(effective),
                     imported=bool(imported),
                 ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from tenure.governance import ledger as chain
 from tenure.playbook.apply import fold_in
-from tenure.playbook.delta import Add, Delta, Merge, Observe, Revoke
+from tenure.playbook.delta import OPERATION_NAMES, Add, Delta, Merge, Observe, Revoke
 from tenure.playbook.delta_json import storable_delta
 from tenure.playbook.effects import lessons_after
 from tenure.playbook.lessons import Lesson, lesson_id, section_name, text_digest
@@ -23,9 +23,10 @@ from tenure.playbook.render import Core, lesson_tokens
 from tenure.playbook.run import Run
 from tenure.playbook.wellformed import operation_problem
 from tenure.ports import Admitted, Embedded, FailedReply
-from tenure.stores import codec, rows, sql_draws, sql_observations, sql_vectors
+from tenure.stores import codec, rows, sql_conversations, sql_draws, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
-from tenure.stores.growth import finished, grown, tools_called
+from tenure.stores.growth import finished, grown, told_before, tools_called
+from tenure.stores.memory_codec import entry_of
 from tenure.stores.prepared import change, fetch, fetch_among, put
 from tenure.stores.sql_grades import SqlGrading, keep_label
 from tenure.stores.sql_memory import SqlMemoryKeeping
@@ -34,6 +35,10 @@ from tenure.stores.sql_reading import LIVE, portions
 from tenure.stores.sql_sharing import SqlTakingIn
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
+from tenure.tenancy import outdates_prompts
+
+_AT_ONCE = 500
+"""Rows that are indexed at once."""
 
 
 @lru_cache(maxsize=64)
@@ -89,12 +94,15 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
     table at a time: a statement costs about as much as the algebra of one operation.
     """
 
+    _writing = True
+
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
         super().__init__(connection, scope, dialect)
         t = rows.scopes
         found = self._tuples(t.c.n, t.c.version)
         if not found:
-            self._scope_row, self._version = int(self._insert(t, {"version": 0}).inserted_primary_key[0]), 0
+            dialect.note_tenant(connection, self._wall["tenant"])
+            self._scope_row, self._version = int(self._insert(t, {"version": 0}).inserted_primary_key.n), 0
         else:
             ((self._scope_row, self._version),) = found
 
@@ -266,12 +274,15 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
             change(self._connection, heads, [{**self._where, "where_writer": writer, "count": count + 1, "digest": digest}])
         change(self._connection, _change(rows.scopes, ("n",), ("version",)), [{"where_n": self._scope_row, "version": version}])
         self._version = version
+        if outdates_prompts(delta.cause, [OPERATION_NAMES[type(op)] for op in delta.operations]):
+            sql_conversations.outdate(self._connection, self._wall["tenant"])
         return version
 
     def keep_run(self, run: Run, *, learned: bool) -> None:
         """Keep a run, or more steps and the outcome of one that is kept."""
         t = rows.runs
-        kept = self._rows(t.c.n, t.c.steps, t.c.learned, t.c.tools, t.c.body, t.c.arrived, t.c.revoked, id=run.id).one_or_none()
+        columns = (t.c.n, t.c.steps, t.c.learned, t.c.verdict_learned, t.c.tools, t.c.body, t.c.arrived, t.c.revoked)
+        kept = self._rows(*columns, id=run.id).one_or_none()
         asked = ""
         if kept is not None:
             earlier = codec.run_from_json(kept.body, scope=self._scope)
@@ -288,13 +299,14 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
             "finished": finished(run),
             "steps": total,
             "learned": total if learned else (kept.learned if kept is not None else None),
+            "verdict_learned": learned or kept is None or kept.learned is None or told_before(kept.verdict_learned, earlier, run),
             "tools": codec.compact(sorted(tools_called(run) | set(json.loads(kept.tools) if kept is not None else ()))),
             "body": codec.run_to_json(run),
             "origin": run.origin.name,
         }
         if kept is None:
             arrived = int(self._connection.execute(select(func.max(t.c.arrived)).where(self._mine(t))).scalar() or 0) + 1
-            row = self._insert(t, {"id": run.id, "arrived": arrived, "revoked": False, **values}).inserted_primary_key[0]
+            row = self._insert(t, {"id": run.id, "arrived": arrived, "revoked": False, **values}).inserted_primary_key.n
             self._count_cases(1)
         else:
             row, arrived = kept.n, int(kept.arrived)
@@ -350,9 +362,6 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
         """Remove the vectors of all models but one; how many there were."""
         return sql_vectors.drop_others(self._connection, self._scope, but)
 
-    def _matrices(self) -> None:
-        """None: what a transaction reads before it ends may be undone, and must not be kept for others."""
-
     def keep_core(self, core: Core, size: int = 0) -> None:
         """Keep the core that was shown in contexts of a size."""
         self._replace(rows.cores, {}, body=codec.cores_to_json(codec.with_core(self._cores(), core, size)))
@@ -364,6 +373,29 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
             self._connection.execute(delete(rows.settings).where(self._mine(rows.settings, name=name)))
         else:
             self._replace(rows.settings, {"name": name}, value=value)
+
+    def index_anew(self) -> None:
+        """Make all that the scope holds searchable, none of which is so far: after its rows came from elsewhere."""
+        for lessons in self._in_portions(rows.lessons, rows.lessons.c.body):
+            read = [(n, codec.lesson_from_json(body)) for n, body in lessons]
+            said = [(n, lesson, self._asked(lesson), False) for n, lesson in read if lesson.live]
+            self._dialect.put_all_words(self._connection, self._scope_row, said)
+        for runs in self._in_portions(rows.runs, rows.runs.c.body, rows.runs.c.revoked.is_(False)):
+            for n, body in runs:
+                self._dialect.put_task(self._connection, n, self._scope_row, str(json.loads(body)["task"]["text"]))
+        for entries in self._in_portions(rows.memory_entries, rows.memory_entries.c.body):
+            self._dialect.put_entries(self._connection, self._scope_row, [(n, entry_of(body).text) for n, body in entries])
+
+    def _in_portions(self, table: Any, column: Any, *more: Any) -> Iterator[list[tuple[int, str]]]:
+        """Number and a column of all rows of the scope, a portion at a time, in the order of their numbers."""
+        after = 0
+        while True:
+            wanted = select(table.c.n, column).where(self._mine(table), table.c.n > after, *more).order_by(table.c.n).limit(_AT_ONCE)
+            found = [(int(n), str(said)) for n, said in self._connection.execute(wanted)]
+            if not found:
+                return
+            yield found
+            after = found[-1][0]
 
     def _update(self, table: Any, key: Mapping[str, object], values: Mapping[str, object]) -> int:
         """Change this scope's rows under a key; how many there were."""

@@ -6,26 +6,26 @@ import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, exists, insert, or_, select, text, update
+from sqlalchemy import Connection, Engine, create_engine, event, exists, insert, or_, select, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from tenure.errors import DamagedStore, StoreBusy, StoreError
 from tenure.playbook.lessons import Lesson
-from tenure.ports import Scrubbed, Usage
-from tenure.stores import migrations, rows, scrubbing, sqlite_words
+from tenure.ports import Nearest, Scrubbed, Usage, VectorKind
+from tenure.stores import migrations, rows, scrubbing, sql_store, sql_vectors, sqlite_words
 from tenure.stores.dialect import Searchable
-from tenure.stores.scopes import check_scope, check_tenant, tenant
+from tenure.stores.scopes import check_scope, check_tenant
 from tenure.stores.sql_reading import SqlReading
 from tenure.stores.sql_tenancy import SqlTenancy
 from tenure.stores.sql_vectors import Matrices
+from tenure.stores.sql_workforce import SqlWorkforce
 from tenure.stores.sql_writing import SqlWriting
 from tenure.stores.sqlite_log import SqliteLog
 from tenure.stores.weighing import Weighed, own_text, searched, searched_task, weigh
@@ -106,6 +106,30 @@ class SqliteDialect:
         """Rows inside the walls that answer a question."""
         return weigh(sqlite_words.SqliteIndex(connection, table, walls, tenant=tenant, size=size, alone=alone), asked, limit=limit)
 
+    def nearest(
+        self,
+        connection: Connection,
+        scopes: Sequence[str],
+        vector: Sequence[float],
+        *,
+        model: str,
+        kind: VectorKind,
+        limit: int,
+        writing: bool,
+    ) -> Nearest:
+        """What of some scopes is nearest to a vector."""
+        matrices = None if writing else self.matrices
+        return sql_vectors.nearest(connection, scopes, vector, model=model, kind=kind, limit=limit, matrices=matrices)
+
+    def cosines(
+        self, connection: Connection, scope: str, kind: VectorKind, ids: Collection[str], *, model: str, vector: Sequence[float]
+    ) -> Mapping[str, float]:
+        """The cosines of some of a scope with a vector."""
+        return sql_vectors.cosines(connection, scope, kind, ids, model=model, vector=vector)
+
+    def note_tenant(self, connection: Connection, tenant: str) -> None:
+        """Nothing: tenants are read off the rows of scopes."""
+
     def salt(self) -> str:
         """Fresh randomness, 16 bytes as hex."""
         return os.urandom(16).hex()
@@ -113,41 +137,6 @@ class SqliteDialect:
     def now(self) -> str:
         """The present moment, ISO 8601."""
         return self._now().isoformat()
-
-
-def _spent(connection: Connection, scope: str, day: str | None) -> dict[str, Usage]:
-    """What a scope used by day, or on one day alone."""
-    t = rows.spending
-    wanted = select(t).where(t.c.tenant == tenant(scope), t.c.scope == scope)
-    if day is not None:
-        wanted = wanted.where(t.c.day == day)
-    return {
-        found.day: Usage(
-            calls=found.calls,
-            input_tokens=found.input_tokens,
-            output_tokens=found.output_tokens,
-            cached_tokens=found.cached_tokens,
-            cost_usd=Decimal(found.cost_usd) if found.priced else None,
-        )
-        for found in connection.execute(wanted)
-    }
-
-
-def _spend(connection: Connection, scope: str, day: str, before: Usage, usage: Usage) -> None:
-    """Write what a scope used on a day, given what it had used before."""
-    t = rows.spending
-    total = before + usage
-    values = {
-        "calls": total.calls,
-        "input_tokens": total.input_tokens,
-        "output_tokens": total.output_tokens,
-        "cached_tokens": total.cached_tokens,
-        "cost_usd": str(total.cost_usd or 0),
-        "priced": total.cost_usd is not None,
-    }
-    mine = (t.c.tenant == tenant(scope), t.c.scope == scope, t.c.day == day)
-    if connection.execute(update(t).where(*mine).values(**values)).rowcount == 0:
-        connection.execute(insert(t).values(tenant=tenant(scope), scope=scope, day=day, **values))
 
 
 class SqliteStore:
@@ -185,6 +174,11 @@ class SqliteStore:
         with self._transaction(write=True) as connection:
             yield SqlTenancy(connection, check_tenant(tenant))
 
+    @property
+    def workforce(self) -> SqlWorkforce:
+        """Which workers are alive."""
+        return SqlWorkforce(lambda: self._transaction(write=True))
+
     def has_api_key(self, at: str) -> bool:
         """Whether any tenant has an API key that is valid at a moment."""
         t = rows.api_keys
@@ -192,34 +186,28 @@ class SqliteStore:
             valid = exists().where(t.c.revoked == "", or_(t.c.expires == "", t.c.expires > at))
             return bool(connection.execute(select(valid)).scalar())
 
-    def scopes(self) -> Sequence[str]:
-        """Scopes with a delta, a run or a memory, sorted."""
+    def scopes(self, tenant: str | None = None) -> Sequence[str]:
+        """Scopes with a delta, a run or a memory, sorted; of one tenant, or of all."""
         with self._transaction(write=False) as connection:
-            held = rows.scopes.c.version > 0
-            written = rows.memory_files.c.layer.not_like("memory.%")  # what Tenure notes there for itself is nobody's memory
-            beside = [
-                exists().where(table.c.tenant == rows.scopes.c.tenant, table.c.scope == rows.scopes.c.scope, *more)
-                for table, *more in ((rows.runs,), (rows.memory_entries,), (rows.memory_files, written))
-            ]
-            return sorted(connection.execute(select(rows.scopes.c.scope).where(or_(held, *beside))).scalars())
+            return sql_store.scopes(connection, tenant)
 
     def spent(self, scope: str, day: str | None = None) -> Usage:
         """What model calls for a scope used on a day, or ever."""
         with self._transaction(write=False) as connection:
-            return sum(_spent(connection, check_scope(scope), day).values(), Usage())
+            return sum(sql_store.spent(connection, check_scope(scope), day).values(), Usage())
 
     def add_spending(self, scope: str, day: str, usage: Usage) -> None:
         """Add to what model calls for a scope used on a day."""
         with self._transaction(write=True) as connection:
-            before = _spent(connection, check_scope(scope), day).get(day, Usage())
-            _spend(connection, scope, day, before, usage)
+            before = sql_store.spent(connection, check_scope(scope), day).get(day, Usage())
+            sql_store.spend(connection, scope, day, before, usage)
 
     def book_spending(self, scope: str, usage: Usage, decide: Callable[[Mapping[str, Usage]], str]) -> str:
         """Add to what a scope used on the day that `decide` names, unless it raises."""
         with self._transaction(write=True) as connection:
-            days = _spent(connection, check_scope(scope), None)
+            days = sql_store.spent(connection, check_scope(scope), None)
             day = decide(days)
-            _spend(connection, scope, day, days.get(day, Usage()), usage)
+            sql_store.spend(connection, scope, day, days.get(day, Usage()), usage)
         return day
 
     def check_file(self) -> Sequence[str]:
@@ -256,6 +244,25 @@ class SqliteStore:
                     scrubbing.scrub_file(raw.driver_connection, wait_s=SCRUB_AGAIN_S)
             finally:
                 raw.close()
+
+    def tenants(self) -> Sequence[str]:
+        """Tenants that have something here, sorted."""
+        with self._transaction(write=False) as connection:
+            tables = [table for table in rows.metadata.sorted_tables if "tenant" in table.c]
+            return sorted({str(one) for table in tables for one in connection.execute(select(table.c.tenant).distinct()).scalars()})
+
+    @contextmanager
+    def transaction(self, tenant: str, *, turn: str = "") -> Iterator[Connection]:
+        """A transaction; whose it is makes no difference in a file. One with a turn writes."""
+        with self._transaction(write=bool(turn)) as connection:
+            yield connection
+
+    def enter(self, connection: Connection, tenant: str) -> None:
+        """Nothing: a file has no walls between its connections."""
+
+    def dialect(self, tenant: str) -> SqliteDialect:
+        """What is SQLite's own."""
+        return self._dialect
 
     def close(self) -> None:
         """Release connections."""

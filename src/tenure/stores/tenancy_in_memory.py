@@ -9,7 +9,7 @@ from rpds import HashTrieMap
 
 from tenure.errors import ScopeError
 from tenure.governance.access import ApiKey
-from tenure.ports import AuditEntry, KeptReply
+from tenure.ports import AuditEntry, Conversation, KeptReply, WebSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,19 @@ class TenantContents:
     keys: HashTrieMap[str, ApiKey] = field(default_factory=HashTrieMap)
     audit: HashTrieMap[str, AuditEntry] = field(default_factory=HashTrieMap)
     replies: HashTrieMap[str, KeptReply] = field(default_factory=HashTrieMap)
+    conversations: HashTrieMap[str, Conversation] = field(default_factory=HashTrieMap)
+    of_replies: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
+    generation: int = 0
+
+    def outdated(self) -> TenantContents:
+        """The same without the texts of conversations, in the next generation of prompts."""
+        bare = {
+            one: replace(conversation, core="", recall="", shown=(), withheld=(), draws=())
+            for one, conversation in self.conversations.items()
+        }
+        return replace(self, conversations=HashTrieMap(bare), generation=self.generation + 1)
+
+    sessions: HashTrieMap[str, WebSession] = field(default_factory=HashTrieMap)
 
 
 class TenancyInMemory:
@@ -49,6 +62,10 @@ class TenancyInMemory:
         """The reply that was given under a key, or none."""
         return self.contents.replies.get(key)
 
+    def web_session(self, digest: str) -> WebSession | None:
+        """Who is signed in under the digest of an id."""
+        return self.contents.sessions.get(digest)
+
     def put_api_key(self, key: ApiKey) -> None:
         """Keep a key, or what became of it."""
         if key.tenant != self._tenant:
@@ -74,4 +91,72 @@ class TenancyInMemory:
         for key in old:
             kept = kept.remove(key)
         self.contents = replace(self.contents, replies=kept)
+        return len(old)
+
+    def conversation(self, conversation_id: str) -> Conversation | None:
+        """A conversation by its id."""
+        return self.contents.conversations.get(conversation_id)
+
+    def conversation_of_run(self, run: str) -> Conversation | None:
+        """The conversation that is recorded as a run."""
+        found = sorted((one for one in self.contents.conversations.values() if one.run == run), key=lambda one: one.id)
+        return max(found, key=lambda one: one.used, default=None)
+
+    def conversation_of_reply(self, reply: str) -> Conversation | None:
+        """The conversation in which a provider gave a reply of this id."""
+        return self.contents.conversations.get(self.contents.of_replies.get(reply, ""))
+
+    def prompt_generation(self) -> int:
+        """How often the tenant's prompts went out of date."""
+        return self.contents.generation
+
+    def keep_conversation(self, conversation: Conversation) -> bool:
+        """Keep a conversation, if its generation is that of today."""
+        if conversation.generation != self.contents.generation:
+            return False
+        self.contents = replace(self.contents, conversations=self.contents.conversations.insert(conversation.id, conversation))
+        return True
+
+    def use_conversation(self, conversation_id: str, *, used: str, ended: str = "") -> None:
+        """Note when a conversation was last used, and when it ended."""
+        kept = self.contents.conversations.get(conversation_id)
+        if kept is not None:
+            kept = replace(kept, used=used, ended=ended or kept.ended)
+            self.contents = replace(self.contents, conversations=self.contents.conversations.insert(conversation_id, kept))
+
+    def name_reply(self, reply: str, conversation_id: str, at: str) -> None:
+        """Note in which conversation a provider gave a reply."""
+        self.contents = replace(self.contents, of_replies=self.contents.of_replies.insert(reply, conversation_id))
+
+    def outdate_conversations(self) -> int:
+        """Take the texts out of all conversations of the tenant."""
+        self.contents = self.contents.outdated()
+        return self.contents.generation
+
+    def drop_conversations(self, *, before: str) -> int:
+        """Let go of conversations last used before a moment."""
+        old = {one.id for one in self.contents.conversations.values() if one.used < before}
+        self.contents = replace(
+            self.contents,
+            conversations=HashTrieMap({one: kept for one, kept in self.contents.conversations.items() if one not in old}),
+            of_replies=HashTrieMap({reply: one for reply, one in self.contents.of_replies.items() if one not in old}),
+        )
+        return len(old)
+
+    def put_web_session(self, session: WebSession) -> None:
+        """Keep that somebody signed in."""
+        self.contents = replace(self.contents, sessions=self.contents.sessions.insert(session.digest, session))
+
+    def drop_web_session(self, digest: str) -> bool:
+        """Sign somebody out; whether they were signed in."""
+        if digest not in self.contents.sessions:
+            return False
+        self.contents = replace(self.contents, sessions=self.contents.sessions.remove(digest))
+        return True
+
+    def drop_web_sessions(self, *, before: str) -> int:
+        """Let go of sessions that expired before a moment; how many there were."""
+        old = [digest for digest, session in self.contents.sessions.items() if session.expires < before]
+        for digest in old:
+            self.drop_web_session(digest)
         return len(old)

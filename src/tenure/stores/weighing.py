@@ -150,6 +150,12 @@ def weigh(index: Index, text: str, *, limit: int) -> list[Weighed]:
     return found
 
 
+def asked_for(text: str) -> list[str]:
+    """Words and identifiers of a text that `weigh` asks an index for first, as it asks for them."""
+    asked = question(text)
+    return [*asked.words, *(name + _END for name in asked.identifiers)]
+
+
 def _weigh(index: Index, asked: Question, limit: int) -> list[Weighed]:
     total = index.size()
     if not total:

@@ -1,4 +1,4 @@
-"""Foreign logs to runs: five formats told by their content, streamed, with a report of what could not be read."""
+"""Foreign logs to runs: six formats told by their content, streamed, with a report of what could not be read."""
 
 from tenure.traces.formats import FORMATS, detect
 from tenure.traces.placing import Projects, SessionScope

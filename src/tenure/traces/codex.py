@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tenure.playbook.run import Run
+from tenure.traces.openai_responses import called
 from tenure.traces.placing import Place, scope_for
 from tenure.traces.report import ReadReport
 from tenure.traces.shapes import digest, list_at, map_at, moment, text_at, text_of
@@ -208,7 +209,7 @@ class _Rollout:
             self._transcript.thought(text_of(blocks, self._report), at)
         elif kind in ("function_call", "custom_tool_call", "local_shell_call", "web_search_call"):
             if self._is_new(kind, call_id, item):
-                name, arguments = _called(kind, item)
+                name, arguments = called(item)
                 self._transcript.call(name, arguments, call_id, at)
         elif kind in ("function_call_output", "custom_tool_call_output"):
             if self._is_new(kind, call_id, item):
@@ -272,18 +273,6 @@ class _Rollout:
                 self._typed = text
         elif kind not in _MIRRORS:
             self._report.unknown(HOST, f"event_msg {kind}")
-
-
-def _called(kind: str, item: Mapping[str, Any]) -> tuple[str, object]:
-    """Name and arguments of a call."""
-    if kind == "function_call":
-        return text_at(item, "name"), item.get("arguments")
-    if kind == "custom_tool_call":
-        return text_at(item, "name"), item.get("input")
-    action = map_at(item, "action")
-    if kind == "local_shell_call":
-        return "shell", {key: value for key, value in action.items() if key in ("command", "workdir", "working_directory")}
-    return "web_search", {key: value for key, value in action.items() if key != "type"}
 
 
 def _unwrapped(output: object, report: ReadReport) -> tuple[str, bool | None, int | None]:

@@ -21,12 +21,26 @@ AGENT_TOOLS = (
 # Hosts put the name of the server before that of the tool: `mcp__tenure__context`, `tenure_context`, `tenure.context`.
 _OWN_TOOL = re.compile(rf"(?:.*[_.:/-])?tenure[_.:/-]+(?:{'|'.join(AGENT_TOOLS)})", re.IGNORECASE)
 
+_OWN_MARK = re.compile(r"<(?=/?tenure-context)|<!--(?= tenure:)", re.IGNORECASE)
 _TAG = re.compile(r"<tenure-context(?=[\s>/])|</tenure-context\s*>|<!-- tenure:begin\b|<!-- tenure:end -->", re.IGNORECASE)
 
 
 def is_own_tool(name: str) -> bool:
     """Whether a tool, as a host names it, is one of Tenure's own: what it answers teaches nothing about the task."""
     return _OWN_TOOL.fullmatch(name[:200]) is not None
+
+
+def marked(text: str, *, run: str = "", source: str = "") -> str:
+    """A text between the marks of what Tenure shows to agents, so that no reader of logs learns from it; it cannot end them itself.
+
+    Args:
+        text: what is shown.
+        run: the run it is for; named in the opening mark where it is given.
+        source: where it comes from, in words for the model; likewise.
+    """
+    said = "".join(f' {name}="{value}"' for name, value in (("run", run), ("from", source)) if value)
+    inside = _OWN_MARK.sub(lambda found: found.group().replace("<", "&lt;"), text)
+    return f"{OPEN}{said}>\n{inside.rstrip(chr(10))}\n{CLOSE}"
 
 
 MOST_ROUNDS = 8

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tenure.playbook.run import Run
-from tenure.traces import claude_code, codex, openai_chat, tau_bench, tenure_jsonl
+from tenure.traces import claude_code, codex, openai_chat, otlp, tau_bench, tenure_jsonl
 from tenure.traces.placing import Place
 from tenure.traces.report import ReadReport
 from tenure.traces.streaming import read_records
@@ -31,6 +31,7 @@ FORMATS: Mapping[str, Reader] = {
     tau_bench.HOST: tau_bench.read,
     codex.HOST: codex.read,
     claude_code.HOST: claude_code.read,
+    otlp.HOST: otlp.read,
     openai_chat.HOST: openai_chat.read,
 }
 """Every format by name, with its reader."""
@@ -40,6 +41,7 @@ _RECOGNISERS: Mapping[str, Callable[[object], bool]] = {
     tau_bench.HOST: tau_bench.recognises,
     codex.HOST: codex.recognises,
     claude_code.HOST: claude_code.recognises,
+    otlp.HOST: otlp.recognises,
     openai_chat.HOST: openai_chat.recognises,
 }
 """In the order in which they are asked: a format with a mark of its own before one that others resemble."""

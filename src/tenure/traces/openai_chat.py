@@ -21,6 +21,11 @@ HOST = "openai-chat"
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 
+_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+"""Blocks that call a tool: the caller's own, the provider's, or one of a remote MCP server."""
+
+_UNREADABLE = frozenset({"redacted_thinking", "container_upload"})
+
 _SESSION_KEYS = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "trace_id", "run_id")
 _OUTCOME_KEYS = ("reward", "score", "success", "outcome", "task", "metadata", "task_id", "feedback")
 _GOOD = frozenset({"success", "succeeded", "successful", "pass", "passed", "solved", "resolved", "correct", "true", "yes"})
@@ -83,6 +88,7 @@ def add_message(transcript: Transcript, message: Mapping[str, Any], report: Read
         transcript.thought(text_of(message.get("reasoning_content", message.get("reasoning")), report), at)
     _add_content(transcript, role, content, at, report)
     if role == "assistant":
+        transcript.agent(text_at(message, "refusal"), at)
         for call in list_at(message, "tool_calls"):
             if isinstance(call, dict):
                 function = map_at(call, "function") or map_at(call, "custom") or call
@@ -100,9 +106,9 @@ def outcome_of(record: Mapping[str, Any], report: ReadReport) -> Outcome:
     said = text_at(details, "feedback") or text_at(record, "feedback")
     signal = text_at(details, "signal")
     at = moment(details.get("at"))
-    success = _verdict(details.get("success"))
+    success = verdict(details.get("success"))
     if success is None and not isinstance(given, dict):
-        success = _verdict(given)
+        success = verdict(given)
     score = next((number for key in ("reward", "score") if (number := number_of(details.get(key))) is not None), None)
     if score is not None and not 0.0 <= score <= 1.0:
         report.repaired("score outside 0 to 1 left undecided")
@@ -110,6 +116,17 @@ def outcome_of(record: Mapping[str, Any], report: ReadReport) -> Outcome:
     known = success is not None or score is not None
     named = cast(Signal, signal) if signal in RELIABILITY else "environment" if known else "none"
     return Outcome(score=score, success=success, feedback=said, signal=named, expected=text_at(details, "expected"), at=at)
+
+
+def verdict(value: object) -> bool | None:
+    """Whether a word, a truth value or a number from 0 to 1 says that something succeeded; none if it does not say."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        word = value.strip().lower()
+        return True if word in _GOOD else False if word in _BAD else None
+    number = number_of(value)
+    return number >= 0.5 if number is not None and 0 <= number <= 1 else None
 
 
 def _conversation(record: Mapping[str, Any], scope: Place, report: ReadReport) -> Iterator[Run]:
@@ -185,13 +202,18 @@ def _add_content(transcript: Transcript, role: object, content: object, at: str,
     texts: list[object] = []
     for block in blocks:
         kind = block.get("type") if isinstance(block, dict) else None
-        if kind == "tool_use":
+        if kind in _CALLS:
             _say(transcript, role, texts, at, report)
             transcript.call(text_at(block, "name"), block.get("input"), text_at(block, "id"), at)
-        elif kind == "tool_result":
+        elif isinstance(kind, str) and kind.endswith("tool_result"):
             _say(transcript, role, texts, at, report)
             flag = block.get("is_error")
-            transcript.result(block.get("content"), text_at(block, "tool_use_id"), flag=flag if isinstance(flag, bool) else None, at=at)
+            found = block.get("content")
+            if isinstance(found, dict) and text_at(found, "type").endswith("_error"):  # of a tool that the provider runs
+                flag = True
+            transcript.result(found, text_at(block, "tool_use_id"), flag=flag if isinstance(flag, bool) else None, at=at)
+        elif kind in _UNREADABLE:
+            report.repaired(f"{kind} left out")
         elif kind in ("thinking", "reasoning"):
             _say(transcript, role, texts, at, report)
             transcript.thought(text_at(block, "thinking", "text"), at)
@@ -221,13 +243,3 @@ def _is_message(value: object) -> bool:
 def _session(record: Mapping[str, Any]) -> str:
     session = text_at(record, *_SESSION_KEYS)
     return session if len(session) >= _SESSION_LENGTH else ""
-
-
-def _verdict(value: object) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        word = value.strip().lower()
-        return True if word in _GOOD else False if word in _BAD else None
-    number = number_of(value)
-    return number >= 0.5 if number is not None and 0 <= number <= 1 else None

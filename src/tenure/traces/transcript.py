@@ -66,13 +66,19 @@ class Transcript:
             self.ended = at
         return at
 
+    def resume(self, run: Run) -> None:
+        """Goes on with a run that was read before: its steps come first, as they are."""
+        self.steps.extend(run.steps)
+        self.task, self.started, self.ended = run.task.text, run.started, run.ended
+        self._tools.update((step.call_id, step.name) for step in run.steps if step.kind == "tool_call" and step.call_id)
+
     def system(self, text: str, at: str = "") -> None:
         """The system prompt, or another instruction of the operator."""
         self._message("message", "system", text, at, SYSTEM)
 
-    def person(self, text: str, at: str = "") -> None:
-        """A user message. The first is the task."""
-        if self._message("message", "user", text, at, self._speaker) and not self.task:
+    def person(self, text: str, at: str = "", *, speaker: Origin | None = None) -> None:
+        """A user message. The first is the task, unless another than the run's own speaker said it."""
+        if self._message("message", "user", text, at, speaker or self._speaker) and not self.task and speaker is None:
             self.task = self.steps[-1].content.strip()
 
     def agent(self, text: str, at: str = "") -> None:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tenure import Add, Run, Task, Tenure, UserError
 from tenure.playbook.run import Origin, Outcome
 from tenure.serving.agent_steps import LONGEST_STEP, MOST_STEPS, TOLD_RELIABILITY
-from tenure.serving.agent_tools import LONGEST_TASK, AgentTools, marked
-from tenure.traces.echo import without_injected
+from tenure.serving.agent_tools import LONGEST_TASK, AgentTools
+from tenure.traces.echo import marked, without_injected
 from tests.strategies import any_texts
 
 STEPS: list[dict[str, Any]] = [

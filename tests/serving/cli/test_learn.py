@@ -69,7 +69,7 @@ def test_input_without_runs_says_which_forms_are_known(cli: Cli, folder: Path, m
         (folder / "input").write_text("Dear diary" if made == "prose" else "", encoding="utf-8")
     answer = cli("learn", "input")
     assert answer.code == 2
-    assert "No runs were found in 'input'. Known forms: tenure, tau-bench, codex, claude-code, openai-chat." in answer.err
+    assert "No runs were found in 'input'. Known forms: tenure, tau-bench, codex, claude-code, otlp, openai-chat." in answer.err
 
 
 def test_json_stands_on_stdout_also_if_there_was_nothing_to_learn(cli: Cli, folder: Path) -> None:

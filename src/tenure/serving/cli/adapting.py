@@ -239,7 +239,7 @@ def _takes(function: Callable[..., Any], number: int) -> bool:
 
 
 def _json(request: Request, asked: Practising, adapted: Adapted, scope: str, seconds: float) -> dict[str, Any]:
-    from tenure.project import find_database
+    from tenure.project import find_database, without_password
     from tenure.serving.wire import usage_json
 
     last = adapted.epochs[-1] if adapted.epochs else None
@@ -261,7 +261,7 @@ def _json(request: Request, asked: Practising, adapted: Adapted, scope: str, sec
         "usage": usage_json(adapted.usage),
         "problems": list(adapted.problems),
         "scope": scope,
-        "database": find_database(request.db).url,
+        "database": without_password(find_database(request.db).url),
         "agent": asked.agent or asked.task,
         "seconds": round(seconds, 3),
         "dry_run": asked.dry_run,

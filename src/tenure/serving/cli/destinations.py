@@ -47,8 +47,10 @@ class Destination:
     @property
     def shown(self) -> str:
         """The database as a person knows it: the path of its file, else its address."""
+        from tenure.project import without_password
+
         path = database_file(self.database)
-        return self.database if path is None else str(path)
+        return without_password(self.database) if path is None else str(path)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -237,7 +237,16 @@ def _finish(request: Request) -> int:
     with request.writing() as book:
         scrubbed = book.scrub(lambda step: request.terminal.say(f"Cleaning the files: {step} ..."))
     if request.as_json:
-        request.terminal.document({"scrubbed": {"done": scrubbed.done, "reason": scrubbed.reason, "elsewhere": list(scrubbed.elsewhere)}})
+        request.terminal.document(
+            {
+                "scrubbed": {
+                    "done": scrubbed.done,
+                    "reason": scrubbed.reason,
+                    "elsewhere": list(scrubbed.elsewhere),
+                    "beyond": list(scrubbed.beyond),
+                }
+            }
+        )
     else:
         (request.terminal.say if scrubbed.done else request.terminal.warn)(scrubbing_told(scrubbed))
     return OK if scrubbed.done else IN_PART
@@ -314,7 +323,9 @@ def _told(found: Forgetting) -> Mapping[str, Any]:
         "memory_entries": list(found.entries),
         "memory_texts": list(found.texts) if before else len(found.texts),
         "version": found.version,
-        "scrubbed": None if scrubbed is None else {"done": scrubbed.done, "reason": scrubbed.reason, "elsewhere": list(scrubbed.elsewhere)},
+        "scrubbed": None
+        if scrubbed is None
+        else {"done": scrubbed.done, "reason": scrubbed.reason, "elsewhere": list(scrubbed.elsewhere), "beyond": list(scrubbed.beyond)},
     }
 
 

@@ -219,9 +219,13 @@ def _book(request: Request, model: str | None, base_url: str | None, dry_run: bo
         with request.learning(model=model, base_url=base_url) as book:
             yield book
         return
-    from tenure.project import database_url
+    from tenure.project import database_url, is_postgres
 
     path = database_file(database_url(request.db))
+    if is_postgres(database_url(request.db)):
+        with _copied_tenant(request) as book:
+            yield book
+        return
     if path is None or not is_there(path):
         with replace(request, db="memory://").writing() as book:
             yield book
@@ -233,6 +237,24 @@ def _book(request: Request, model: str | None, base_url: str | None, dry_run: bo
         with request.reading() as original:
             original.store.copy_to(copy)  # type: ignore[attr-defined]  # only a database in a file can be copied, and this one is
         with replace(request, db=str(copy)).writing() as book:
+            yield book
+
+
+@contextmanager
+def _copied_tenant(request: Request) -> Iterator[Tenure]:
+    """A copy in a file of what the tenant has in PostgreSQL."""
+    import tempfile
+
+    from tenure.stores.copying import copy
+    from tenure.stores.sqlite import open_sqlite
+
+    with tempfile.TemporaryDirectory(prefix="tenure-") as folder:
+        file = Path(folder) / "copy.db"
+        with request.reading() as original:
+            into = open_sqlite(f"sqlite:///{file}")
+            copy(original.store, into, tenants=[original.scope.partition("/")[0]])  # type: ignore[arg-type]  # it is one in PostgreSQL
+            into.close()
+        with replace(request, db=str(file)).writing() as book:
             yield book
 
 

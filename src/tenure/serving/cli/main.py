@@ -29,13 +29,16 @@ from tenure.serving.cli import (
     ledger,
     mcp,
     memory,
+    migrate,
     playbook,
+    proxy,
     review,
     revise,
     serve,
     settings,
     spend,
     vectors,
+    worker,
 )
 from tenure.serving.cli.output import Terminal
 from tenure.serving.cli.request import FAILED, INTERRUPTED, MISUSED, OK, Request
@@ -48,8 +51,8 @@ GROUPS = {
     "Remember": ("memory",),
     "Change": ("apply", "import", "export", "refine", "review", "revise", "rollback", "revoke", "forget"),
     "Connect": ("connect", "disconnect", "mcp"),
-    "Serve": ("serve", "keys"),
-    "Set up": ("config", "doctor", "embed", "version", "bench"),
+    "Serve": ("serve", "proxy", "worker", "keys"),
+    "Set up": ("config", "doctor", "migrate", "embed", "version", "bench"),
 }
 """Commands as the help lists them."""
 
@@ -173,7 +176,7 @@ def root(
 
 for verbs in (demo, learning, context, playbook, exchange, history, holdouts, ledger, review, revise, forget):
     verbs.register(app)
-for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, keys):
+for verbs in (settings, vectors, bench, spend, memory, connect, mcp, serve, proxy, worker, keys, migrate):
     verbs.register(app)
 
 

@@ -42,7 +42,9 @@ class Request:
 
     def command(self, words: str) -> str:
         """A command to type next, with the database and scope of this one."""
-        given = [f"--db {shlex.quote(self.db)}"] if self.db else []
+        from tenure.project import without_password
+
+        given = [f"--db {shlex.quote(without_password(self.db))}"] if self.db else []
         given += [f"--scope {shlex.quote(self.scope)}"] if self.scope else []
         return " ".join(["tenure", words, *given])
 

@@ -21,7 +21,10 @@ from tenure.serving.cli.request import OK, Request
 Db = Annotated[
     str | None,
     typer.Option(
-        "--db", metavar="URL", help="Database: sqlite:///book.db or a file. Else TENURE_DB, the project's, the user's.", show_default=False
+        "--db",
+        metavar="URL",
+        help="Database: sqlite:///book.db, a file, postgresql://... Else TENURE_DB, the project's, the user's.",
+        show_default=False,
     ),
 ]
 Scope = Annotated[

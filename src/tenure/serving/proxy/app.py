@@ -1,0 +1,302 @@
+"""The proxy itself: an ASGI app between agents and their providers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+from urllib.parse import unquote
+
+import anyio
+import httpx2
+
+from tenure.errors import StoreError, TenureError
+from tenure.serving.proxy.bodies import Form, form_of
+from tenure.serving.proxy.door import Door
+from tenure.serving.proxy.errors import error_body
+from tenure.serving.proxy.exchange import Asked, Heard, Receive, Scope, Send, Upload, asked_of, read_all, reply, watch
+from tenure.serving.proxy.own_part import OwnPart, Prepared, Said
+from tenure.serving.proxy.pending import Pending
+from tenure.serving.proxy.upstream import Upstreams, has_credential, headers_back, open_client, request_to
+from tenure.serving.service.engine import Engine
+from tenure.serving.service.problems import Problem, problem_of
+
+_T = TypeVar("_T")
+_log = logging.getLogger("tenure.proxy")
+
+BUDGET_MS = 50
+"""Milliseconds that Tenure may take before a request goes on without it."""
+
+LARGEST = 16 << 20
+"""Bytes of a request that something is added to, at most; larger ones are passed on as they come."""
+
+RECORDED = 8 << 20
+"""Bytes of an answer that are recorded, at most."""
+
+LATE_S = 60.0
+"""Seconds that a turn waits to be recorded for what Tenure was too slow to add."""
+
+THREADS = 8
+WAITING = 64
+"""Requests that may wait for a thread; further ones go on without Tenure at once."""
+
+_GOES_ON = re.compile(rb'"previous_response_id"\s*:\s*"([^"\\]+)"')
+_ENDS = re.compile(r"/v1/runs/([^/]+)/outcome")
+
+
+class Proxy:
+    """Passes requests on, with lessons added where a conversation with a model is had, and records what was said.
+
+    Whatever is not such a request passes untouched; so does every request when Tenure's own part fails or is slow.
+
+    Args:
+        engine: what recalls, and where conversations and runs are kept; none passes everything, for whoever comes.
+        upstreams: providers by name.
+        door: who may come in; none asks for keys.
+        budget_ms: how long a request waits for Tenure, in milliseconds.
+        client: sends requests; none makes one at the first request.
+    """
+
+    def __init__(
+        self,
+        engine: Engine | None,
+        upstreams: Upstreams,
+        door: Door | None = None,
+        *,
+        budget_ms: float = BUDGET_MS,
+        client: httpx2.AsyncClient | None = None,
+    ) -> None:
+        self._upstreams, self._budget_s, self._client = upstreams, budget_ms / 1000, client
+        self._own = OwnPart(engine, door or Door(engine)) if engine is not None else None
+        self._adding = ThreadPoolExecutor(THREADS, thread_name_prefix="tenure-proxy-adding")
+        self._recording = ThreadPoolExecutor(2, thread_name_prefix="tenure-proxy-recording")
+        self._busy = 0
+        self._pending = Pending()
+
+    @property
+    def client(self) -> httpx2.AsyncClient:
+        """What sends requests to providers."""
+        if self._client is None:
+            self._client = open_client()
+        return self._client
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one connection (see ASGI)."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            await self._answer(asked_of(scope), receive, send)
+        elif scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1003, "reason": "The proxy passes HTTP on, no WebSockets."})
+
+    async def aclose(self) -> None:
+        """Finish what is being recorded, and close connections."""
+        await asyncio.to_thread(self._recording.shutdown)
+        self._adding.shutdown(wait=False, cancel_futures=True)
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                await send({"type": "lifespan.startup.complete"})
+            elif message["type"] == "lifespan.shutdown":
+                await self.aclose()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+    # -- one request ---------------------------------------------------------------------------------
+
+    async def _answer(self, asked: Asked, receive: Receive, send: Send) -> None:
+        try:
+            ends = _ENDS.fullmatch(asked.path)
+            if ends is not None and asked.method == "POST" and self._own is not None:
+                await self._take_outcome(self._own, asked, unquote(ends[1]), receive, send)
+                return
+            goal = self._upstreams.of(asked.path, asked.headers)
+            if goal is None:
+                names = ", ".join(f"/{name}/v1/..." for name in self._upstreams.urls)
+                raise Problem(404, "upstream", f"No provider is known for {asked.path[:200]}. Begin the path with a name: {names}")
+            form = form_of(asked.method, goal[1])
+            if form is None or self._own is None:
+                await self._pass(asked, goal, receive, send)
+            elif asked.by_name.get("content-encoding", "identity").lower() != "identity":
+                await self._pass(asked, goal, receive, send, said="passed; compressed request")
+            else:
+                await self._converse(self._own, asked, goal, form, receive, send)
+        except Problem as exc:
+            await reply(send, exc.status, error_body(asked.path, exc.status, exc.kind, exc.detail), exc.headers or {})
+
+    async def _converse(self, own: OwnPart, asked: Asked, goal: tuple[str, str], form: Form, receive: Receive, send: Send) -> None:
+        """A request to a model: lessons are added, and what was said is recorded."""
+        said = own.said(asked)
+        raw, rest = await read_all(receive, LARGEST)
+        if raw is None:
+            return  # the caller went away before all of it was here
+        if rest is not None:
+            await self._pass(asked, goal, receive, send, said="passed; too large", begun=raw)
+            return
+        before = _GOES_ON.search(raw) if form == "responses" else None
+        if before is not None:  # that reply may still be being recorded
+            await self._pending.settled(before[1].decode("ascii", "replace"))
+        work: asyncio.Future[Prepared] | None = self._begun(lambda: own.prepare(asked, said, form, raw))
+        given, why = await self._in_time(own, work, asked)
+        prepared = given[0] if given else None
+        run = prepared.taken.up.conversation.run if prepared is not None and prepared.taken is not None else said.run
+        with self._pending.held(run) as pending:
+            heard = Heard(
+                said=prepared.said if prepared is not None else f"passed; {why}",
+                run=run,
+                named=pending.name if form == "responses" else None,
+            )
+            await self._send_on(asked, goal, prepared.content if prepared is not None else raw, receive, send, heard)
+            await self._record(own, work, said, heard)
+
+    async def _pass(self, asked: Asked, goal: tuple[str, str], receive: Receive, send: Send, *, said: str = "", begun: bytes = b"") -> None:
+        """Anything else: who may come in is looked at, and the rest is between the caller and the provider."""
+        if self._own is not None:
+            own = self._own
+            _, why = await self._in_time(own, self._begun(lambda: own.admit(asked)), asked)
+            said = said or (f"passed; {why}" if why else "")
+        has_body = begun or any(name in (b"content-length", b"transfer-encoding") for name, _ in asked.headers)
+        await self._send_on(asked, goal, Upload(receive, begun) if has_body else None, receive, send, Heard(said=said))
+
+    # -- Tenure's part -------------------------------------------------------------------------------
+
+    def _begun(self, work: Callable[[], _T]) -> asyncio.Future[_T] | None:
+        """Work in a thread; none if too much waits already."""
+        if self._busy >= THREADS + WAITING:
+            return None
+        self._busy += 1
+        future = asyncio.get_running_loop().run_in_executor(self._adding, work)
+
+        def ended(_: object) -> None:
+            self._busy -= 1
+
+        future.add_done_callback(ended)
+        return future
+
+    async def _in_time(self, own: OwnPart, work: asyncio.Future[_T] | None, asked: Asked) -> tuple[list[_T], str]:
+        """What work gives, as the one element of a list, or why the request goes on without it.
+
+        Raises:
+            Problem: the caller may not come in, or nobody can tell and the request carries no key of the provider's.
+        """
+        why = "busy"
+        if work is not None:
+            try:
+                return [await asyncio.wait_for(asyncio.shield(work), self._budget_s)], ""
+            except TimeoutError:
+                why = "slow"
+                work.add_done_callback(_noted)
+            except Problem:
+                raise
+            except StoreError:
+                why = "store down"
+            except Exception as exc:  # noqa: BLE001  # no fault of ours may keep an agent from its provider
+                why = "fault"
+                _log.error("fault: %s", type(exc).__name__, exc_info=exc)
+        _log.warning("%s %s went on without lessons: %s", asked.method, asked.path[:100], why)
+        if not own.door.without_keys and not has_credential(asked.headers):
+            raise Problem(503, "store", "Keys cannot be checked now. Nothing was sent on; try again.", headers={"retry-after": "1"})
+        return [], why
+
+    async def _record(self, own: OwnPart, work: asyncio.Future[Prepared] | None, said: Said, heard: Heard) -> None:
+        """Keep what was said, after the caller has it. Where Tenure was only slow, what it made is there by now."""
+        if work is None or (heard.status >= 400 and said.outcome is None):
+            return
+        try:
+            prepared = await asyncio.wait_for(asyncio.shield(work), LATE_S)
+        except Exception:  # noqa: BLE001  # why was said by whoever waited for it first
+            return
+        taken = prepared.taken
+        if taken is None:
+            return
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._recording, own.record, prepared, taken, said, heard)
+        except Exception as exc:  # noqa: BLE001  # the caller has its answer; all that can be done is to say so
+            _log.error("a turn of run %s was not recorded: %s", taken.up.conversation.run[:80], type(exc).__name__, exc_info=exc)
+
+    async def _take_outcome(self, own: OwnPart, asked: Asked, run: str, receive: Receive, send: Send) -> None:
+        """`POST /v1/runs/{id}/outcome`; errors are problem details, as those of the service."""
+        try:
+            raw, rest = await read_all(receive, 1 << 20)
+            if raw is None:
+                return
+            if rest is not None:
+                raise Problem(413, "size", "An outcome has at most 1 MiB.")
+            await self._pending.settled(run)  # what was said last belongs to the run as well
+            told = await asyncio.get_running_loop().run_in_executor(self._recording, own.end, asked, run, raw)
+            await reply(send, 202, json.dumps(told).encode(), {})
+        except (Problem, TenureError) as exc:
+            problem = exc if isinstance(exc, Problem) else problem_of(exc)
+            answer = problem.reply()
+            await reply(send, problem.status, bytes(answer.body), {**(problem.headers or {}), "content-type": "application/problem+json"})
+
+    # -- the provider's part -------------------------------------------------------------------------
+
+    async def _send_on(
+        self, asked: Asked, goal: tuple[str, str], content: bytes | Upload | None, receive: Receive, send: Send, heard: Heard
+    ) -> None:
+        """Send a request on and its answer back, byte by byte as it comes, until it ends or the caller goes away.
+
+        Raises:
+            Problem: 502 or 504, there is no answer.
+        """
+        base, path = goal
+        request = request_to(base, asked.method, path, asked.query, asked.headers, content)
+        problem: Problem | None = None
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch, receive, group.cancel_scope, content)
+            try:
+                await self._relay(request, send, heard)
+            except httpx2.HTTPError as exc:
+                problem = _unanswered(exc, request, heard)
+            except OSError:
+                _log.info("a caller went away before its answer was whole")
+            group.cancel_scope.cancel()
+        if problem is not None:
+            raise problem
+
+    async def _relay(self, request: httpx2.Request, send: Send, heard: Heard) -> None:
+        response = await self.client.send(request, stream=True)
+        try:
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            heard.encoding, heard.streamed = response.headers.get("content-encoding", ""), kind == "text/event-stream"
+            headers = headers_back(response.headers.raw)
+            headers += [(b"x-tenure", heard.said.encode("latin-1"))] if heard.said else []
+            headers += [(b"x-tenure-run", heard.run.encode("latin-1"))] if heard.run else []
+            heard.status = response.status_code
+            await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+            async for chunk in response.aiter_raw():
+                if heard.status < 400 and len(heard.raw) < RECORDED:
+                    heard.add(chunk)
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            heard.complete = True
+        finally:
+            with anyio.CancelScope(shield=True):
+                await response.aclose()
+
+
+def _unanswered(exc: httpx2.HTTPError, request: httpx2.Request, heard: Heard) -> Problem | None:
+    """What to say of a provider that failed; nothing where its answer had begun: then it breaks off for the caller too."""
+    host, kind = request.url.netloc.decode("ascii"), type(exc).__name__
+    _log.warning("%s %s: %s", host, "broke off" if heard.status else "did not answer", kind)
+    if heard.status:
+        return None
+    if isinstance(exc, httpx2.TimeoutException) and not isinstance(exc, httpx2.ConnectTimeout):
+        return Problem(504, "upstream_silent", f"The provider at {host} did not answer in time ({kind}).")
+    return Problem(502, "upstream", f"The provider at {host} cannot be reached ({kind}). Try again.")
+
+
+def _noted(work: asyncio.Future[Any]) -> None:
+    """Look at how late work ended, so that nobody complains that nobody did."""
+    if not work.cancelled():
+        work.exception()

@@ -1,0 +1,129 @@
+"""Jobs: the same work is one job, what fails is dead and visible and can be replayed, what a dead worker held is taken over."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenure.opening import open_store
+from tenure.wiring import Tenure
+from tenure.workers.jobs import LEARN, job_id, queue_of
+from tests.postgres import Database
+from tests.workers.service import cured
+
+
+def command(url: str, *args: str, code: int = 0) -> dict[str, Any]:
+    """`tenure worker ...` as its own process; what it printed as JSON, or said if it prints none."""
+    typed = [sys.executable, "-m", "tenure", "--db", url, "worker", *args]
+    ended = subprocess.run(typed, check=False, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == code, ended.stderr
+    return json.loads(ended.stdout) if ended.stdout.startswith("{") else {"said": ended.stdout + ended.stderr}
+
+
+@pytest.fixture
+def book(database: Database) -> Iterator[Tenure]:
+    with Tenure(open_store(database.url), "acme/desk") as opened:
+        yield opened
+
+
+@pytest.fixture
+def queue(database: Database) -> Iterator[object]:
+    from tenure.workers.queue import JobQueue
+
+    opened = JobQueue(database.url, lambda _: "")
+    yield opened
+    opened.close()
+
+
+def test_the_same_work_is_one_job_and_more_of_it_another() -> None:
+    same = job_id(LEARN, "acme/desk", "r1", "4:known")
+    assert same == job_id(LEARN, "acme/desk", "r1", "4:known")
+    others = {
+        job_id(LEARN, "acme/desk", "r1", "5:known"),
+        job_id(LEARN, "acme/desk", "r2", "4:known"),
+        job_id(LEARN, "acme", "desk\0r1", "4:known"),
+        job_id("tenure.reflect", "acme/desk", "r1", "4:known"),
+    }
+    assert len(others | {same}) == 5
+
+
+def test_each_provider_has_a_queue() -> None:
+    assert [queue_of(""), queue_of("openai:gpt-4o-mini"), queue_of("test")] == ["learn.none", "learn.openai", "learn.test"]
+
+
+def test_what_waits_is_learned_whether_it_was_queued_or_not(database: Database, book: Tenure, queue: object) -> None:
+    from tenure.workers.queue import JobQueue
+
+    assert isinstance(queue, JobQueue)
+    for name in ("queued", "swept"):
+        book.keep(cured(name, book.scope, 7))
+    for _ in range(2):
+        queue.arrived(book.scope, "queued", "4:known")
+    assert queue.counts() == {"waiting": 1, "running": 0, "dead": 0}
+    command(database.url, "run", "--drain")
+    with book.store.reading(book.scope) as look:
+        assert look.unlearned() == []
+        assert sorted(str(entry.delta.key) for entry in look.ledger()) == ["learn:queued:4:known", "learn:swept:4:known"]
+    done = queue.jobs("done", tenant="acme")
+    assert {(job.run, job.state) for job in done} == {("queued", "done"), ("swept", "done")}
+    assert queue.jobs("done", tenant="globex") == []
+
+
+def test_a_job_that_fails_is_dead_with_its_reason_until_it_is_replayed(database: Database, book: Tenure, queue: object) -> None:
+    from tenure.workers.queue import JobQueue
+
+    assert isinstance(queue, JobQueue)
+    book.keep(cured("r1", book.scope, 7))
+    book.set("model", "nobody:nothing")
+    command(database.url, "run", "--drain")
+    listed = command(database.url, "jobs", "--dead", "--json")
+    (dead,) = listed["jobs"]
+    assert (dead["scope"], dead["run"], dead["state"], dead["queue"]) == ("acme/desk", "r1", "dead", "learn.nobody")
+    assert "nobody" in dead["problem"], "it says what is wrong"
+    command(database.url, "run", "--drain")
+    assert queue.counts()["dead"] == 1, "a sweep does not wake the dead"
+    book.set("model", None)
+    assert command(database.url, "replay", "--all", "--json") == {"replayed": [dead["id"]]}
+    command(database.url, "run", "--drain")
+    with book.store.reading(book.scope) as look:
+        assert look.unlearned() == []
+    refused = command(database.url, "replay", dead["id"], code=2)
+    assert "is done, not dead" in str(refused["said"])
+
+
+def test_jobs_of_a_worker_that_was_killed_for_ever_and_of_an_older_release_are_taken_over(
+    database: Database, book: Tenure, queue: object
+) -> None:
+    import psycopg
+
+    from tenure.workers.queue import JobQueue
+
+    assert isinstance(queue, JobQueue)
+    for name in ("r1", "r2"):
+        book.keep(cured(name, book.scope, 7))
+        queue.arrived(book.scope, name, "4:known")
+    # As it stands where a worker took both and its machine is gone: one that beat a moment ago, and one that nobody knows of.
+    book.store.workforce.beat("gone-1", host="gone", process=1, release="0.0.1")
+    with psycopg.connect(database.admin_url) as connection:
+        for run, executor in (("r1", "gone-1"), ("r2", "gone-2")):
+            connection.execute(
+                "UPDATE tenure_jobs.workflow_status SET status = 'PENDING', executor_id = %s, started_at_epoch_ms = 1 "
+                "WHERE workflow_uuid = %s",
+                (executor, job_id(LEARN, book.scope, run, "4:known")),
+            )
+    assert queue.counts() == {"waiting": 0, "running": 2, "dead": 0}
+    command(database.url, "run", "--drain", "--silent", "2")
+    with book.store.reading(book.scope) as look:
+        assert look.unlearned() == []
+    assert {job.worker for job in queue.jobs("done")}.isdisjoint({"gone-1", "gone-2"})
+
+
+def test_workers_need_postgresql(tmp_path: Path) -> None:
+    said = command(f"sqlite:///{tmp_path / 'book.db'}", "run", code=1)
+    assert "Workers need PostgreSQL" in str(said["said"])
