@@ -14,16 +14,12 @@ from dataclasses import dataclass
 import anyio
 from anyio.abc import TaskGroup
 from fastapi import FastAPI
-from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from tenure.serving.agent_memory import AgentMemory
-from tenure.serving.agent_tools import AgentTools
-from tenure.serving.mcp import build_server
 from tenure.serving.service.callers import Caller
 from tenure.serving.service.doing import caller_of
 from tenure.serving.service.engine import Engine
@@ -109,6 +105,13 @@ class _Servers:
         return found
 
     def _made(self, engine: Engine, caller: Caller, scope: str) -> Starlette:
+        # Loading the library takes as long as all else that a server does before it listens; who never asks does not wait for it.
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        from tenure.serving.agent_memory import AgentMemory
+        from tenure.serving.agent_tools import AgentTools
+        from tenure.serving.mcp import build_server
+
         book = engine.book(scope)
         principal = caller.key.id
         tools = AgentTools(
