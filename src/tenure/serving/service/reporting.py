@@ -75,11 +75,8 @@ def end_run(to: Doing, name: str, end: EndBody) -> tuple[Run, tuple[str, ...], b
         outcome=outcome,
         ended=at,
     )
-    if learned:  # a first verdict on steps that were learned from counts only where it is learned as it is kept
-        to.book.learn(run)
-    else:
-        to.book.keep(run)
-        to.engine.arrived(to.scope, run.id)
+    to.book.keep(run)
+    to.engine.arrived(to.scope, run.id)
     return run, unknown, False
 
 
