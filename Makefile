@@ -17,6 +17,7 @@ demo: ## Install Tenure and take the tour: no key, no network after the installa
 test: ## Run the whole test suite, README and docs examples included (ARGS="-k apply" narrows it)
 	@scripts/venv test
 	@scripts/typescript-sdk
+	@scripts/axe
 	$(PY) -m pytest -n auto --ignore=tests/llm $(ARGS)
 
 examples: ## Run only the examples of README and docs

@@ -39,7 +39,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before anything of the package is imported: an own home, no settings of the caller's, no network."""
     home = tempfile.mkdtemp(prefix="tenure-home-")
     config.stash[_home] = home
-    for name in [name for name in os.environ if name.startswith(("TENURE_", "XDG_")) and name not in ("TENURE_DATA", "TENURE_NODE_MCP")]:
+    for name in [
+        name for name in os.environ if name.startswith(("TENURE_", "XDG_")) and name not in ("TENURE_DATA", "TENURE_NODE_MCP", "TENURE_AXE")
+    ]:
         del os.environ[name]
     # A key that lies about in the caller's environment must not make a test call a paid service.
     for name in [name for name in os.environ if name.endswith("_API_KEY")]:

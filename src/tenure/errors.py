@@ -54,6 +54,16 @@ class UnknownVersion(UserError):
         super().__init__(f"Version '{version}' is not in the ledger of scope '{scope}'{span}. See: tenure log")
 
 
+class ChangedMeanwhile(UserError):
+    """A change was meant for a version of the playbook that is not the newest any more."""
+
+    def __init__(self, expected: int, *, scope: str, newest: int) -> None:
+        self.expected, self.scope, self.newest = expected, scope, newest
+        super().__init__(
+            f"The playbook of '{scope}' is at version {newest}, not {expected}. Nothing was changed; look again, and decide anew."
+        )
+
+
 class ScopeError(UserError):
     """A scope is missing or malformed. A missing scope never means "all"."""
 

@@ -67,8 +67,80 @@ class Scrubbed:
     beyond: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutline:
+    """A kept run in short, without its steps.
+
+    Attributes:
+        id, session, started, ended: of the run.
+        place: in the order of arrival; later ones have greater numbers.
+        task: text of the task, cut to `OUTLINE_TEXT` characters.
+        kind: of the task.
+        success: how it ended; none if undecided.
+        score: 0 to 1; none if undecided.
+        signal: who judged it.
+        origin: name of who reported it.
+        steps: how many it has.
+        learned: how many of them were learned from; none if it was not learned from.
+        shown, withheld, cited: how many lessons were.
+    """
+
+    id: str
+    place: int
+    task: str
+    kind: str = ""
+    success: bool | None = None
+    score: float | None = None
+    signal: str = "none"
+    origin: str = ""
+    session: str = ""
+    started: str = ""
+    ended: str = ""
+    steps: int = 0
+    learned: int | None = None
+    shown: int = 0
+    withheld: int = 0
+    cited: int = 0
+
+
+OUTLINE_TEXT = 300
+
+
+def outline_of(run: Run, *, place: int, steps: int, learned: int | None) -> RunOutline:
+    """A run in short.
+
+    Args:
+        run: with or without its steps.
+        place: in the order of arrival.
+        steps, learned: how many it has, and how many of them were learned from.
+    """
+    outcome = run.outcome
+    return RunOutline(
+        id=run.id,
+        place=place,
+        task=run.task.text[:OUTLINE_TEXT],
+        kind=run.task.kind,
+        success=outcome.success,
+        score=outcome.score,
+        signal=outcome.signal,
+        origin=run.origin.name,
+        session=run.session,
+        started=run.started,
+        ended=run.ended,
+        steps=steps,
+        learned=learned,
+        shown=len(run.shown),
+        withheld=len(run.withheld),
+        cited=len(run.cited),
+    )
+
+
 class Traces(Protocol):
     """What runs, origins and subjects have left in a scope, for those who take it out."""
+
+    def outlines(self, *, before: int | None = None, limit: int = 100) -> Sequence[RunOutline]:
+        """Kept runs in short, newest first; with `before` those that arrived before that place. Revoked ones are left out."""
+        ...
 
     def forgotten_at(self, run_id: str) -> str:
         """When a run was forgotten, ISO 8601; empty if it was not."""

@@ -13,6 +13,7 @@ from tenure.governance.ledger_check import LedgerCheck as LedgerCheck
 from tenure.keeping import FailedReply as FailedReply
 from tenure.keeping import Forgetting as Forgetting
 from tenure.keeping import LedgerEntry as LedgerEntry
+from tenure.keeping import RunOutline as RunOutline
 from tenure.keeping import Scrubbed as Scrubbed
 from tenure.keeping import Sharing, TakingIn
 from tenure.keeping import Traces as Traces
@@ -39,6 +40,7 @@ from tenure.tenancy import Conversation as Conversation
 from tenure.tenancy import KeptReply as KeptReply
 from tenure.tenancy import TenantReading as TenantReading
 from tenure.tenancy import TenantWriting as TenantWriting
+from tenure.tenancy import WebSession as WebSession
 from tenure.vectors import VECTOR_KINDS as VECTOR_KINDS
 from tenure.vectors import Embedded as Embedded
 from tenure.vectors import Embedder as Embedder

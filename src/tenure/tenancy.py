@@ -1,4 +1,4 @@
-"""What a service keeps of a tenant beside its scopes: API keys, the audit, replies that are given again, conversations of the proxy.
+"""What a service keeps of a tenant beside its scopes: keys, the audit, kept replies, conversations, who is signed in.
 
 `ports` offers these names.
 """
@@ -55,6 +55,22 @@ class KeptReply:
     status: int
     body: str
     at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebSession:
+    """Somebody who signed in to the pages with an API key. The key says what they may; when it ends, so does this.
+
+    Attributes:
+        digest: SHA-256 of the random id in their cookie, hex.
+        key: id of the API key.
+        created, expires: ISO 8601, UTC.
+    """
+
+    digest: str
+    key: str
+    created: str
+    expires: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +193,10 @@ class TenantReading(ConversationReading, Protocol):
         """The reply that was given under a key, or none."""
         ...
 
+    def web_session(self, digest: str) -> WebSession | None:
+        """Who is signed in under the digest of an id, expired ones too; none if nobody is."""
+        ...
+
 
 class TenantWriting(TenantReading, ConversationKeeping, Protocol):
     """A transaction on what a service keeps of one tenant: durable when it ends, undone if an error leaves it."""
@@ -203,4 +223,16 @@ class TenantWriting(TenantReading, ConversationKeeping, Protocol):
 
     def drop_replies(self, *, before: str) -> int:
         """Let go of replies kept before a moment (ISO 8601, UTC); how many there were."""
+        ...
+
+    def put_web_session(self, session: WebSession) -> None:
+        """Keep that somebody signed in."""
+        ...
+
+    def drop_web_session(self, digest: str) -> bool:
+        """Sign somebody out; whether they were signed in."""
+        ...
+
+    def drop_web_sessions(self, *, before: str) -> int:
+        """Let go of sessions that expired before a moment (ISO 8601, UTC); how many there were."""
         ...

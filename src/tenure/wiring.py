@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from tenure.active_run import ActiveRun
-from tenure.errors import ScopeError, StoreError, UserError
+from tenure.errors import ChangedMeanwhile, ScopeError, StoreError, UserError
 from tenure.governance.redaction import redact, redact_operations
 from tenure.learning.adapting import Adapting
 from tenure.learning.embedding import Embedding, Vectors
@@ -124,7 +124,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         return check_memory(self.store, self.scope, clock=self.clock, ids=self.ids, fresh=InMemoryStore)
 
     def _compact_memory(self, scope: str) -> None:
-        self.in_scope(scope).memory.compact()
+        self.of_tenant(scope).memory.compact()
 
     @classmethod
     def open(
@@ -264,7 +264,15 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
 
     def in_scope(self, scope: str) -> Tenure:
         """The same store looked at in another scope. It closes with this one; it need not be closed itself."""
-        return Tenure(self.store, scoped(scope), clock=self.clock, ids=self.ids, model=self._model, embedder=self._embedder)
+        return self.of_tenant(scoped(scope))
+
+    def of_tenant(self, scope: str) -> Tenure:
+        """`in_scope` for a scope with its tenant: a name of one part is a tenant's own scope here, and not one of `local`."""
+        return Tenure(self.store, scope, clock=self.clock, ids=self.ids, model=self._model, embedder=self._embedder)
+
+    def _named(self, scope: str) -> str:
+        """The scope that a run or a delta names; this one where it names none, or just this."""
+        return self.scope if scope in ("", self.scope) else scoped(scope)
 
     # -- vectors -------------------------------------------------------------------------------------
 
@@ -301,12 +309,16 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
 
     def learn(self, run: Run) -> Learned:
         """Learn from a finished run; durable on return. A run learned before adds nothing."""
-        learned = self.learner.learn_one(replace(run, scope=scoped(run.scope) if run.scope else self.scope))
+        learned = self.learner.learn_one(replace(run, scope=self._named(run.scope)))
         return learned if learned.skipped else replace(learned, problems=(*learned.problems, *self.vectors.problems_of_embedding()))
 
     def keep(self, run: Run) -> None:
         """Keep a run without learning from it; durable on return. Learn it later with `learn_kept`."""
-        self.learner.keep(replace(run, scope=scoped(run.scope) if run.scope else self.scope))
+        self.learner.keep(replace(run, scope=self._named(run.scope)))
+
+    def keep_many(self, runs: Sequence[Run]) -> tuple[str, ...]:
+        """Keep runs of this scope in one transaction, durable on return; why each was not kept, empty for those that were."""
+        return self.learner.keep_many(self.scope, runs)
 
     def learn_many(self, runs: Iterable[Run], *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
         """Learn from runs in their order; a Ctrl-C ends it after the run at hand.
@@ -315,7 +327,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
             runs: read one at a time.
             tell: called after each run.
         """
-        named = (replace(run, scope=scoped(run.scope) if run.scope else self.scope) for run in runs)
+        named = (replace(run, scope=self._named(run.scope)) for run in runs)
         return self._with_vectors(self.learner.learn_many(named, tell=tell))
 
     def learn_kept(self, *, tell: Callable[[Summary, Run], None] | None = None) -> Summary:
@@ -352,7 +364,13 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
             return reading.playbook()
 
     def apply(
-        self, operations: Sequence[Operation] | Delta, *, author: str = "person:api", cause: str = "hand", note: str = ""
+        self,
+        operations: Sequence[Operation] | Delta,
+        *,
+        author: str = "person:api",
+        cause: str = "hand",
+        note: str = "",
+        expects: int | None = None,
     ) -> Admitted:
         """Change the playbook by hand: all operations in one delta, on disk on return.
 
@@ -361,6 +379,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
             author: who asked for it.
             cause: see `Delta`.
             note: for people reading the log.
+            expects: the version that this was meant for; none takes any.
 
         Returns:
             A receipt per operation, the version the delta became, and warnings of texts that a learned lesson could not have.
@@ -369,6 +388,7 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         Raises:
             UserError: an operation stands where a list of them should, or something in the list is none.
             ScopeError: the delta names another scope.
+            ChangedMeanwhile: the newest version is another than expected; nothing was changed.
         """
         asked: object = operations.operations if isinstance(operations, Delta) else operations
         if not isinstance(asked, Sequence) or isinstance(asked, str):
@@ -376,9 +396,11 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         strange = next((op for op in asked if type(op) not in OPERATION_NAMES), None)
         if strange is not None:
             raise UserError(f"{type(strange).__name__} is not an operation. Use {', '.join(kind.__name__ for kind in OPERATION_NAMES)}.")
-        if isinstance(operations, Delta) and operations.scope and scoped(operations.scope) != self.scope:
+        if isinstance(operations, Delta) and self._named(operations.scope) != self.scope:
             raise ScopeError(f"Delta '{operations.id}' is for scope '{operations.scope}', not '{self.scope}'. Open that one to apply it.")
         with self.store.writing(self.scope) as work:
+            if expects is not None and work.version() != expects:
+                raise ChangedMeanwhile(expects, scope=self.scope, newest=work.version())
             settings = read_settings(work.setting)
             if isinstance(operations, Delta):
                 delta = replace(operations, operations=redact_operations(operations.operations))
@@ -416,17 +438,21 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
             receipts = carry_out(work, plan, ids=self.ids, at=at).receipts if plan.operations else ()
         return plan, receipts
 
-    def rollback(self, version: int | str, *, author: str = "person:api") -> Admitted:
+    def rollback(self, version: int | str, *, author: str = "person:api", expects: int | None = None) -> Admitted:
         """Go back to an earlier version, by a delta that can be undone itself.
 
         Args:
             version: an arrival number, a delta id, or `-N` for N deltas before the newest.
             author: who asked for it.
+            expects: as for `apply`.
 
         Raises:
             UnknownVersion: there is no such version.
+            ChangedMeanwhile: the newest version is another than expected; nothing was changed.
         """
         with self.store.writing(self.scope) as work:
+            if expects is not None and work.version() != expects:
+                raise ChangedMeanwhile(expects, scope=self.scope, newest=work.version())
             goal = find_version(work, str(version))
             admitted = roll_back(work, goal, ids=self.ids, at=self.clock.now(), author=author)
             follow_rollback(work, goal)

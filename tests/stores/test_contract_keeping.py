@@ -40,6 +40,25 @@ def read(store: Store, scope: str, run_id: str = "r1") -> Run:
     return found
 
 
+def test_runs_in_short_come_newest_first_and_in_pages(store: Store) -> None:
+    scope = fresh_scope()
+    ended = replace(session("r2", steps=3, shown=("a", "b"), cited=("a",), ended="2026-03-15T10:00:00+00:00"), outcome=Outcome(score=0.75))
+    keep(store, scope, session("r1", steps=1), ended, session("r3"))
+    keep(store, scope, replace(session("r4"), task=Task(text="x" * 500, kind="mail")), learned=True)
+    with store.writing(scope) as work:
+        work.revoke_runs(["r3"], revoked=True)
+    with store.reading(scope) as look:
+        found = look.outlines()
+        assert [one.id for one in found] == ["r4", "r2", "r1"]
+        assert [one.id for one in look.outlines(limit=1)] == ["r4"]
+        assert look.outlines(before=found[0].place, limit=1) == [found[1]]
+        assert look.outlines(before=found[2].place) == []
+        assert (found[0].task, found[0].kind, found[0].learned) == ("x" * 300, "mail", 0)
+        two = found[1]
+        assert (two.steps, two.learned, two.shown, two.cited, two.success, two.score) == (3, None, 2, 1, True, 0.75)
+        assert two.ended == "2026-03-15T10:00:00+00:00"
+
+
 def waiting(store: Store, scope: str) -> list[str]:
     with store.reading(scope) as look:
         return list(look.unlearned())

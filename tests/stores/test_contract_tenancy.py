@@ -9,7 +9,7 @@ import pytest
 
 from tenure.errors import ScopeError
 from tenure.governance.access import ApiKey
-from tenure.ports import AuditEntry, KeptReply, Store
+from tenure.ports import AuditEntry, KeptReply, Store, WebSession
 from tests.stores.contract import Adapter, fresh_scope
 
 
@@ -69,19 +69,42 @@ def test_replies_are_replaced_under_their_key_and_go_with_age(store: Store) -> N
         assert look.kept_reply("b") == reply("b", "2026-03-16", body='{"n": 2}')
 
 
+def session(name: str, expires: str = "2026-03-16T10:00:00+00:00") -> WebSession:
+    return WebSession(digest=name * 32, key="k1", created="2026-03-15T10:00:00+00:00", expires=expires)
+
+
+def test_who_is_signed_in_is_kept_until_they_sign_out_or_it_expires(store: Store) -> None:
+    tenant = fresh_tenant()
+    with store.changing_tenancy(tenant) as work:
+        for one in (session("aa"), session("bb"), session("cc", expires="2026-03-15T11:00:00+00:00")):
+            work.put_web_session(one)
+        work.put_web_session(session("bb", expires="2026-03-17T10:00:00+00:00"))
+    with store.changing_tenancy(tenant) as work:
+        assert work.drop_web_session("aa" * 32)
+        assert not work.drop_web_session("aa" * 32)
+        assert work.drop_web_sessions(before="2026-03-16T00:00:00+00:00") == 1
+    with store.tenancy(tenant) as look:
+        assert look.web_session("aa" * 32) is None
+        assert look.web_session("bb" * 32) == session("bb", expires="2026-03-17T10:00:00+00:00")
+        assert look.web_session("cc" * 32) is None
+
+
 def test_nothing_of_a_tenant_is_seen_or_written_by_another(store: Store) -> None:
     mine, other = fresh_tenant(), fresh_tenant()
     with store.changing_tenancy(other) as work:
         work.put_api_key(key(other))
         work.audit(entry("01"))
         work.keep_reply(reply("a", "2026-03-15"))
+        work.put_web_session(session("aa"))
     with store.changing_tenancy(mine) as work:
+        assert (work.web_session("aa" * 32), work.drop_web_session("aa" * 32), work.drop_web_sessions(before="2027")) == (None, False, 0)
         assert (work.api_keys(), work.api_key("k1"), work.audited(), work.kept_reply("a")) == ([], None, [], None)
         assert work.drop_replies(before="2027") == 0
         with pytest.raises(ScopeError, match="another tenant"):
             work.put_api_key(key(other))
     with store.tenancy(other) as look:
         assert look.kept_reply("a") is not None
+        assert look.web_session("aa" * 32) is not None
 
 
 @pytest.mark.parametrize("name", ["", "acme/finance", "/", "a\0b"])

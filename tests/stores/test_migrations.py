@@ -45,6 +45,7 @@ SINCE_MEMORY = (
     "conversations",
     "conversation_replies",
     "prompt_generations",
+    "web_sessions",
 )
 
 OLD_TEXTS = f"""
@@ -93,6 +94,7 @@ DROP TABLE conversation_replies;
 DROP TABLE prompt_generations;
 DROP TABLE workers;
 DROP TABLE turns;
+DROP TABLE web_sessions;
 DROP TABLE memory_entries;
 DROP TABLE memory_nodes;
 DROP TABLE memory_files;

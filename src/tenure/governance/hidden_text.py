@@ -33,18 +33,24 @@ def hidden_characters(text: str) -> str:
     characters, tags, fillers and soft hyphens. What a script or an emoji needs is none: joiners between Arabic
     or Indic letters and inside emoji, direction marks in right-to-left text, variation selectors after a symbol.
     """
-    if text.isascii() and _CONTROL.search(text) is None:
-        return ""
     names: list[str] = []
-    for found in _SUSPECT.finditer(text):
-        if not _has_a_use(text, found.start()):
-            char = found.group()
-            name = f"U+{ord(char):04X} {unicodedata.name(char, 'control character')}"
-            if name not in names:
-                names.append(name)
+    for place in hidden_places(text):
+        char = text[place]
+        name = f"U+{ord(char):04X} {unicodedata.name(char, 'control character')}"
+        if name not in names:
+            names.append(name)
         if len(names) == 3:
             break
     return ", ".join(names)
+
+
+def hidden_places(text: str) -> Iterator[int]:
+    """Where the hidden characters of a text stand (see `hidden_characters`)."""
+    if text.isascii() and _CONTROL.search(text) is None:
+        return
+    for found in _SUSPECT.finditer(text):
+        if not _has_a_use(text, found.start()):
+            yield found.start()
 
 
 def _has_a_use(text: str, place: int) -> bool:

@@ -83,6 +83,17 @@ class Learner(Submitting):
                 raise UserError(f"Run '{clean.id}' was not kept: {unwanted}.")
             work.keep_run(clean, learned=False)
 
+    def keep_many(self, scope: str, runs: Sequence[Run]) -> tuple[str, ...]:
+        """Keep runs of a scope without learning from them, in one transaction; why each was not kept, empty for those that were."""
+        clean = [redact_run(replace(run, scope=scope)) for run in runs]
+        refused: list[str] = []
+        with self._store.writing(scope) as work:
+            for run in clean:
+                refused.append(why_unwanted(work, run))
+                if not refused[-1]:
+                    work.keep_run(run, learned=False)
+        return tuple(refused)
+
     def learn_one(self, run: Run) -> Learned:
         """Learn from a run: keep it, credit the lessons it used, and write what it teaches; durable on return."""
         with span("tenure.learn", run=run.id, scope=run.scope, steps=len(run.steps)) as told:

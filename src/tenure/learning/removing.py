@@ -12,6 +12,9 @@ from tenure.learning.revoking import Revocation, lift, plan_revocation, revoke_o
 from tenure.ports import Clock, IdSource, Scrubbed, Store
 from tenure.settings import read_settings
 
+ALL = "9999"
+"""After every moment."""
+
 
 class Removal(ABC):
     """Taking things out of a scope: for good (`forget`), or out of use (`revoke_origin`)."""
@@ -185,8 +188,10 @@ class Removal(ABC):
             return revoked_origins(reading)
 
     def _let_go(self) -> None:
-        """What learning remembers of runs is read anew: some of it is gone."""
+        """What learning remembers of runs is read anew: some of it is gone. So are replies of a service that may tell of it."""
         self.__dict__.pop("learner", None)
+        with self.store.changing_tenancy(self.scope.partition("/")[0]) as work:
+            work.drop_replies(before=ALL)
 
 
 def _several(named: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:

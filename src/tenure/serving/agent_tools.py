@@ -56,6 +56,7 @@ class AgentTools:
         model_thinks: whether a model of the scope's own reflects on runs; if not, the host's is offered to.
         reported: called with the id of a run once it is learned from.
         how_to_report: tells an agent how to report the run of an id.
+        later: called with the id of a finished run once it is kept, where others learn from it; none learns at once.
     """
 
     def __init__(
@@ -70,8 +71,9 @@ class AgentTools:
         how_to_report: Callable[[str], str] = lambda run: (
             f"This is run {run}. When the task is done, call report_outcome with run='{run}' and the ids of lessons you used."
         ),
+        later: Callable[[str], None] | None = None,
     ) -> None:
-        self._how_to_report = how_to_report
+        self._how_to_report, self._later = how_to_report, later
         self.book, self.writes = book, writes
         self._origin = Origin(principal=principal, channel=channel)
         self._author = f"agent:{channel}"
@@ -172,6 +174,11 @@ class AgentTools:
             self.book.keep(whole)
             text = f"Run {run} was kept. Learning is switched off for this scope (learn.enabled)."
             return Answer(text="\n".join((text, *notes)), data=_told(run, skipped="learning is off", unknown=unknown))
+        if self._later is not None and not learned_before:
+            self.book.keep(whole)
+            self._later(run)
+            text = f"Run {run} was kept. What it teaches is learned in the background."
+            return Answer(text="\n".join((text, *notes)), data=_told(run, unknown=unknown))
         learned = self.book.learn(whole)
         if learned.skipped:
             return Answer(text=f"Run {run} taught nothing: {learned.skipped}.", data=_told(run, skipped=learned.skipped, unknown=unknown))

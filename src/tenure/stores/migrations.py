@@ -11,7 +11,7 @@ from sqlalchemy import Connection, inspect, text
 
 from tenure.errors import SchemaMismatch, StoreError
 
-HEAD = "0017"
+HEAD = "0018"
 """The newest revision in `alembic/versions`; a test keeps it true."""
 
 

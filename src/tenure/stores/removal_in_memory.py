@@ -14,11 +14,12 @@ from typing import Any
 from rpds import HashTrieMap
 
 from tenure.governance.ledger_lines import Link
+from tenure.keeping import outline_of
 from tenure.playbook.delta import Delta
 from tenure.playbook.delta_json import delta_to_json
 from tenure.playbook.removal import Gone, run_of, touched, without
 from tenure.playbook.run import Run, vote_of
-from tenure.ports import HeldChange, LedgerEntry
+from tenure.ports import HeldChange, LedgerEntry, RunOutline
 from tenure.stores.codec import run_to_json, step_to_json
 from tenure.stores.contents import Contents
 from tenure.stores.growth import is_before
@@ -28,6 +29,11 @@ class TracesInMemory:
     """The part of a look at a scope that says what would go with a run, an origin or a subject (see `ports.Traces`)."""
 
     _now: Contents
+
+    def outlines(self, *, before: int | None = None, limit: int = 100) -> Sequence[RunOutline]:
+        """Kept runs in short, newest first; with `before` those that arrived before that place."""
+        kept = [one for one in self._now.by_arrival(newest_first=True) if not one.revoked and (before is None or one.place < before)]
+        return [outline_of(one.run, place=one.place, steps=len(one.run.steps), learned=one.learned) for one in kept[: max(limit, 0)]]
 
     def forgotten_at(self, run_id: str) -> str:
         """When a run was forgotten."""

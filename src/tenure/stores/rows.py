@@ -482,6 +482,15 @@ conversation_replies = _of_tenant(
 
 prompt_generations = _of_tenant("prompt_generations", Column("generation", Integer, nullable=False), PrimaryKeyConstraint("tenant"))
 
+web_sessions = _of_tenant(
+    "web_sessions",
+    Column("digest", Text, nullable=False),  # of the id in the cookie
+    Column("key", Text, nullable=False),
+    Column("created", Text, nullable=False),
+    Column("expires", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "digest"),
+)
+
 workers = Table(
     "workers",
     metadata,

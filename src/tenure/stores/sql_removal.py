@@ -12,10 +12,11 @@ from typing import Any
 
 from sqlalchemy import Connection, func, or_, select
 
+from tenure.keeping import outline_of
 from tenure.playbook.removal import run_in_key
 from tenure.playbook.run import vote_of
-from tenure.ports import LedgerEntry
-from tenure.stores import rows
+from tenure.ports import LedgerEntry, RunOutline
+from tenure.stores import codec, rows
 from tenure.stores.expressions import holds_at
 from tenure.stores.growth import is_before
 
@@ -48,6 +49,18 @@ class SqlRemoval:
 
     @abstractmethod
     def _entries(self, versions: Iterable[int]) -> list[LedgerEntry]: ...
+
+    def outlines(self, *, before: int | None = None, limit: int = 100) -> Sequence[RunOutline]:
+        """Kept runs in short, newest first; with `before` those that arrived before that place."""
+        t = rows.runs
+        wanted = select(t.c.arrived, t.c.steps, t.c.learned, t.c.body).where(self._mine(t, revoked=False))
+        if before is not None:
+            wanted = wanted.where(t.c.arrived < before)
+        found = self._connection.execute(wanted.order_by(t.c.arrived.desc()).limit(max(limit, 0)))
+        return [
+            outline_of(codec.run_from_json(body, scope=self._wall["scope"]), place=arrived, steps=steps, learned=learned)
+            for arrived, steps, learned, body in found
+        ]
 
     def forgotten_at(self, run_id: str) -> str:
         """When a run was forgotten, ISO 8601; empty if it was not."""

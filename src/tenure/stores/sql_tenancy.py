@@ -10,7 +10,7 @@ from sqlalchemy import delete, insert
 
 from tenure.errors import ScopeError
 from tenure.governance.access import ApiKey
-from tenure.ports import AuditEntry, KeptReply
+from tenure.ports import AuditEntry, KeptReply, WebSession
 from tenure.stores import rows
 from tenure.stores.sql_conversations import SqlConversations
 
@@ -48,6 +48,12 @@ class SqlTenancy(SqlConversations):
         found = self._connection.execute(self._mine(t).where(t.c.key == key)).first()
         return None if found is None else KeptReply(**_without_tenant(found))
 
+    def web_session(self, digest: str) -> WebSession | None:
+        """Who is signed in under the digest of an id."""
+        t = rows.web_sessions
+        found = self._connection.execute(self._mine(t).where(t.c.digest == digest)).first()
+        return None if found is None else WebSession(**_without_tenant(found))
+
     def put_api_key(self, key: ApiKey) -> None:
         """Keep a key, or what became of it."""
         if key.tenant != self._tenant:
@@ -72,6 +78,20 @@ class SqlTenancy(SqlConversations):
         """Let go of replies kept before a moment; how many there were."""
         t = rows.kept_replies
         return self._connection.execute(delete(t).where(t.c.tenant == self._tenant, t.c.at < before)).rowcount
+
+    def put_web_session(self, session: WebSession) -> None:
+        """Keep that somebody signed in."""
+        self._replace(rows.web_sessions, "digest", asdict(session))
+
+    def drop_web_session(self, digest: str) -> bool:
+        """Sign somebody out; whether they were signed in."""
+        t = rows.web_sessions
+        return self._connection.execute(delete(t).where(t.c.tenant == self._tenant, t.c.digest == digest)).rowcount > 0
+
+    def drop_web_sessions(self, *, before: str) -> int:
+        """Let go of sessions that expired before a moment; how many there were."""
+        t = rows.web_sessions
+        return self._connection.execute(delete(t).where(t.c.tenant == self._tenant, t.c.expires < before)).rowcount
 
     def _replace(self, table: Any, identity: str, values: dict[str, Any]) -> None:
         mine = (table.c.tenant == self._tenant, table.c[identity] == values[identity])

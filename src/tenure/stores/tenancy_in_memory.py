@@ -9,7 +9,7 @@ from rpds import HashTrieMap
 
 from tenure.errors import ScopeError
 from tenure.governance.access import ApiKey
-from tenure.ports import AuditEntry, Conversation, KeptReply
+from tenure.ports import AuditEntry, Conversation, KeptReply, WebSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,7 @@ class TenantContents:
     keys: HashTrieMap[str, ApiKey] = field(default_factory=HashTrieMap)
     audit: HashTrieMap[str, AuditEntry] = field(default_factory=HashTrieMap)
     replies: HashTrieMap[str, KeptReply] = field(default_factory=HashTrieMap)
+    sessions: HashTrieMap[str, WebSession] = field(default_factory=HashTrieMap)
     conversations: HashTrieMap[str, Conversation] = field(default_factory=HashTrieMap)
     of_replies: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
     generation: int = 0
@@ -60,6 +61,10 @@ class TenancyInMemory:
         """The reply that was given under a key, or none."""
         return self.contents.replies.get(key)
 
+    def web_session(self, digest: str) -> WebSession | None:
+        """Who is signed in under the digest of an id."""
+        return self.contents.sessions.get(digest)
+
     def put_api_key(self, key: ApiKey) -> None:
         """Keep a key, or what became of it."""
         if key.tenant != self._tenant:
@@ -85,6 +90,24 @@ class TenancyInMemory:
         for key in old:
             kept = kept.remove(key)
         self.contents = replace(self.contents, replies=kept)
+        return len(old)
+
+    def put_web_session(self, session: WebSession) -> None:
+        """Keep that somebody signed in."""
+        self.contents = replace(self.contents, sessions=self.contents.sessions.insert(session.digest, session))
+
+    def drop_web_session(self, digest: str) -> bool:
+        """Sign somebody out; whether they were signed in."""
+        if digest not in self.contents.sessions:
+            return False
+        self.contents = replace(self.contents, sessions=self.contents.sessions.remove(digest))
+        return True
+
+    def drop_web_sessions(self, *, before: str) -> int:
+        """Let go of sessions that expired before a moment; how many there were."""
+        old = [digest for digest, session in self.contents.sessions.items() if session.expires < before]
+        for digest in old:
+            self.drop_web_session(digest)
         return len(old)
 
     def conversation(self, conversation_id: str) -> Conversation | None:

@@ -22,7 +22,7 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from tenure.errors import TenureError
+from tenure.errors import MissingExtra, TenureError
 from tenure.telemetry.attributes import Value, fields, word
 from tenure.telemetry.port import LISTENER
 from tenure.version import VERSION
@@ -128,8 +128,11 @@ class Recording:
         self._own.clear()
 
     def _prometheus(self) -> MetricReader:
-        from opentelemetry.exporter.prometheus import PrometheusMetricReader
-        from prometheus_client import CollectorRegistry
+        try:
+            from opentelemetry.exporter.prometheus import PrometheusMetricReader
+            from prometheus_client import CollectorRegistry
+        except ModuleNotFoundError as exc:
+            raise MissingExtra("Metrics for Prometheus", extra="telemetry") from exc
 
         self._registry = CollectorRegistry()
         return PrometheusMetricReader(scope_info_enabled=False, disable_target_info=True, registry=self._registry)

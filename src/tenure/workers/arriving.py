@@ -6,12 +6,16 @@ is put in by the next sweep of a worker.
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 
-from tenure.playbook.run import Run
+from tenure.errors import StoreError
+from tenure.ports import Store
 from tenure.workers.jobs import mark_of
 from tenure.workers.queue import JobQueue
+
+_log = logging.getLogger("tenure.workers")
 
 MOST = 10_000
 """Jobs that wait to be put in, at most; those beyond are left to the sweep."""
@@ -21,19 +25,20 @@ class QueuedLearning:
     """Has runs learned from by workers (see `serving.service.engine.Learning`).
 
     Args:
+        store: where runs are kept.
         jobs: where jobs are put in. It is closed with this.
     """
 
-    def __init__(self, jobs: JobQueue) -> None:
-        self.jobs = jobs
-        self._waiting: queue.Queue[tuple[str, str, str] | None] = queue.Queue(MOST)
+    def __init__(self, store: Store, jobs: JobQueue) -> None:
+        self._store, self.jobs = store, jobs
+        self._waiting: queue.Queue[tuple[str, str] | None] = queue.Queue(MOST)
         self._thread = threading.Thread(target=self._put_in, name="tenure-queueing", daemon=True)
         self._thread.start()
 
-    def arrived(self, scope: str, run: Run) -> None:
+    def arrived(self, scope: str, run: str) -> None:
         """A finished run was kept."""
         try:
-            self._waiting.put_nowait((scope, run.id, mark_of(run)))
+            self._waiting.put_nowait((scope, run))
         except queue.Full:
             return  # a sweep finds it
 
@@ -46,5 +51,13 @@ class QueuedLearning:
         return ended
 
     def _put_in(self) -> None:
-        while (job := self._waiting.get()) is not None:
-            self.jobs.arrived(*job)
+        while (told := self._waiting.get()) is not None:
+            scope, run = told
+            try:
+                with self._store.reading(scope) as reading:
+                    kept = reading.run(run)
+            except StoreError as exc:
+                _log.warning("job not queued, left to the sweep: %s", type(exc).__name__)
+                continue
+            if kept is not None:  # forgotten meanwhile
+                self.jobs.arrived(scope, run, mark_of(kept))

@@ -139,7 +139,7 @@ def diff(
     elif not found:
         terminal.say(f"Versions {first} and {last} read the same.")
     else:
-        terminal.say(f"From version {first} to version {last}: {_tally(found)}.")
+        terminal.say(f"From version {first} to version {last}: {tally(found)}.")
     return OK
 
 
@@ -220,7 +220,7 @@ def rollback(
     with request.writing() as book:
         with book.store.reading(book.scope) as reading:
             goal, newest = find_version(reading, version), reading.version()
-            found, numbers = _undone(reading, goal, book.ids.next(reading.newest_delta_id()))
+            found, numbers = undone(reading, goal, book.ids.next(reading.newest_delta_id()))
         if not found and not numbers:
             if request.as_json:
                 terminal.document({"version": None, "to": goal, "from": newest, "differences": [], "scope": book.scope})
@@ -230,7 +230,7 @@ def rollback(
         if not (yes or request.as_json):
             _show_differences(request, found)
             figures.show_differences(terminal, numbers)
-            if not terminal.confirm(f"Go back from version {newest} to version {goal}: {_tally(found, numbers)}?"):
+            if not terminal.confirm(f"Go back from version {newest} to version {goal}: {tally(found, numbers)}?"):
                 terminal.say("Nothing was changed.")
                 return OK
         admitted = book.rollback(goal, author=person())
@@ -241,12 +241,12 @@ def rollback(
         said = {"version": admitted.version, "to": goal, "from": newest, "differences": differences, "scope": book.scope}
         terminal.document(said | figures.differences_json(numbers))
     else:
-        terminal.say(f"Went back to version {goal}: {_tally(found, numbers)}.")
+        terminal.say(f"Went back to version {goal}: {tally(found, numbers)}.")
         terminal.say(f"This is version {admitted.version}. Undo it: {request.command(f'rollback {newest}')}")
     return OK
 
 
-def _undone(reading: Reading, goal: int, id: str) -> tuple[tuple[Difference, ...], tuple[TableDifference, ...]]:
+def undone(reading: Reading, goal: int, id: str) -> tuple[tuple[Difference, ...], tuple[TableDifference, ...]]:
     """What going back to a version would change; nothing is written."""
     from tenure.learning.history import compare, compare_tables, undo
     from tenure.playbook.apply import apply
@@ -266,16 +266,21 @@ def _refuse_options(*given: str | None) -> None:
             )
 
 
-def _what(entry: LedgerEntry, repeated: Collection[int]) -> Cell:
+def in_words(entry: LedgerEntry, repeated: Collection[int] = ()) -> str:
+    """What a delta did, counted: `2 lessons added, 3 counts`.
+
+    Args:
+        entry: the delta.
+        repeated: places of operations whose lesson was there already.
+    """
     # The note of a review tells its decisions.
     decided = Counter(one.state for one in entry.delta.decisions if entry.delta.cause != "review")
-    said = ", ".join(
-        filter(
-            None,
-            [_operations(entry.delta.operations, repeated), *(f"{number:,} {_DECIDED.get(one, one)}" for one, number in decided.items())],
-        )
-    )
-    return [(said, ""), (f"  {one_line(entry.delta.note, 80)}" if entry.delta.note else "", "dim")]
+    said = (_operations(entry.delta.operations, repeated), *(f"{number:,} {_DECIDED.get(one, one)}" for one, number in decided.items()))
+    return ", ".join(filter(None, said))
+
+
+def _what(entry: LedgerEntry, repeated: Collection[int]) -> Cell:
+    return [(in_words(entry, repeated), ""), (f"  {one_line(entry.delta.note, 80)}" if entry.delta.note else "", "dim")]
 
 
 def _repeated(reading: Reading, delta: Delta) -> set[int]:
@@ -347,7 +352,8 @@ def _texts(one: Difference) -> Cell:
     return pieces
 
 
-def _tally(found: Sequence[Difference], numbers: Sequence[TableDifference] = ()) -> str:
+def tally(found: Sequence[Difference], numbers: Sequence[TableDifference] = ()) -> str:
+    """How many lessons differ in which way, and how many tables, in words."""
     counts = Counter(one.change for one in found)
     tables = [f"{counted(len(numbers), 'table')} changed"] if numbers else []
     return ", ".join([*(f"{counts[change]:,} {change}" for change in _MARKS if counts[change]), *tables])
@@ -355,22 +361,22 @@ def _tally(found: Sequence[Difference], numbers: Sequence[TableDifference] = ())
 
 def _touch(one: Blame) -> Sequence[Cell]:
     delta = one.entry.delta
-    said = "\n".join(_told(operation) for operation in one.operations)
+    said = "\n".join(told(operation) for operation in one.operations)
     return (
         str(one.entry.version),
         local_time(delta.time),
         one_line(delta.author, 80),
-        [(said, ""), (f"\n{_why(delta)}", "dim")],
+        [(said, ""), (f"\n{why(delta)}", "dim")],
     )
 
 
-def _why(delta: Delta) -> str:
+def why(delta: Delta) -> str:
     """Cause and note of a delta; a note that names its cause stands alone."""
     note = one_line(delta.note, 80)
     return note if note.startswith(delta.cause) else f"{delta.cause}: {note}" if note else delta.cause
 
 
-def _told(operation: Operation) -> str:
+def told(operation: Operation) -> str:
     """An operation in one line."""
     from tenure.playbook.delta import OPERATION_NAMES, Add, Merge, Observe, Retire, Revoke, Tally, Update
     from tenure.playbook.lessons import TALLY_NAMES

@@ -12,6 +12,7 @@ from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, local_time
 from tenure.serving.cli.request import OK, Request, person
 from tenure.serving.cli.verbs import add_group, add_verb
+from tenure.stores.scopes import check_tenant
 
 if TYPE_CHECKING:
     from tenure.governance.access import ApiKey
@@ -33,10 +34,15 @@ def register(app: typer.Typer) -> None:
         "create",
         create,
         "tenure keys create --scope acme/finance --role reporter --label ci --days 90",
-        "tenure keys create --scope acme --role admin",
+        "tenure keys create --tenant acme --role admin",
     )
-    add_verb(group, "list", list_keys, "tenure keys list", "tenure keys list --scope acme --json")
+    add_verb(group, "list", list_keys, "tenure keys list", "tenure keys list --tenant acme --json")
     add_verb(group, "revoke", revoke, "tenure keys revoke k3rj2v7a4q")
+
+
+TenantName = Annotated[
+    str, typer.Option("--tenant", metavar="NAME", help="A tenant as a whole, such as acme: all of its scopes.", show_default=False)
+]
 
 
 def create(
@@ -47,6 +53,7 @@ def create(
     label: Annotated[str, typer.Option("--label", metavar="TEXT", help="What you call it.")] = "",
     days: Annotated[int | None, typer.Option("--days", help="Days until it expires; without it never.")] = None,
     rate: Annotated[int, typer.Option("--rate", help="Requests a minute; 0 takes the server's limit.")] = 0,
+    tenant: TenantName = "",
 ) -> int:
     """Make a key for a scope and those below it. It is shown this once: only a digest is kept.
 
@@ -58,8 +65,9 @@ def create(
     if role not in ("reader", "reporter", "reviewer", "admin"):
         raise UserError(f"'{role}' is not a role. Roles: reader, reporter, reviewer, admin.")
     with request.writing() as book:
+        opens = _opened(request, book, tenant)
         made = make_key(
-            book.store, book.clock, book.ids, scope=book.scope, role=role, by=person(), label=label, days=days, rate=rate  # type: ignore[arg-type]
+            book.store, book.clock, book.ids, scope=opens, role=role, by=person(), label=label, days=days, rate=rate  # type: ignore[arg-type]
         )  # fmt: skip
         at = _now(book)
     if request.as_json:
@@ -73,19 +81,20 @@ def create(
     return OK
 
 
-def list_keys(request: Request) -> int:
+def list_keys(request: Request, tenant: TenantName = "") -> int:
     """List the keys of the scope's tenant, revoked and expired ones too."""
     from tenure.serving.service.callers import key_json
 
     with request.reading(writes="keys create --role admin") as book:
-        with book.store.tenancy(_tenant(book)) as look:
+        whose = _tenant(_opened(request, book, tenant))
+        with book.store.tenancy(whose) as look:
             keys = look.api_keys()
         at = _now(book)
     if request.as_json:
-        request.terminal.document({"tenant": _tenant(book), "keys": [key_json(key, at) for key in keys]})
+        request.terminal.document({"tenant": whose, "keys": [key_json(key, at) for key in keys]})
         return OK
     if not keys:
-        request.terminal.text(f"Tenant {_tenant(book)} has no keys. Make one: {request.command('keys create --role admin')}")
+        request.terminal.text(f"Tenant {whose} has no keys. Make one: {request.command('keys create --role admin')}")
         return OK
     request.terminal.table(
         [Column(title=one) for one in ("id", "role", "scope", "label", "state", "made", "expires")], [_row(key, at) for key in keys]
@@ -99,7 +108,9 @@ def _row(key: ApiKey, at: str) -> list[Cell]:
 
 
 def revoke(
-    request: Request, key: Annotated[str, typer.Argument(metavar="ID", help="Id of the key: its first ten characters after tnr_.")]
+    request: Request,
+    key: Annotated[str, typer.Argument(metavar="ID", help="Id of the key: its first ten characters after tnr_.")],
+    tenant: TenantName = "",
 ) -> int:
     """Revoke a key. The next request with it is refused; it cannot be brought back."""
     from tenure.governance.access import read_key
@@ -108,9 +119,10 @@ def revoke(
     presented = read_key(key.strip())
     named = presented.id if presented is not None else key.strip().removeprefix("tnr_")
     with request.writing() as book:
-        found = revoke_key(book.store, book.clock, book.ids, tenant=_tenant(book), key_id=named, by=person())
+        whose = _tenant(_opened(request, book, tenant))
+        found = revoke_key(book.store, book.clock, book.ids, tenant=whose, key_id=named, by=person())
         if found is None:
-            raise UserError(f"Tenant {_tenant(book)} has no key '{named[:40]}'. See them: {request.command('keys list')}")
+            raise UserError(f"Tenant {whose} has no key '{named[:40]}'. See them: {request.command('keys list')}")
         at = _now(book)
     if request.as_json:
         request.terminal.document(key_json(found, at))
@@ -119,8 +131,22 @@ def revoke(
     return OK
 
 
-def _tenant(book: Tenure) -> str:
-    return book.scope.partition("/")[0]
+def _opened(request: Request, book: Tenure, tenant: str) -> str:
+    """The scope that is meant: the one at hand, or a tenant as a whole.
+
+    Raises:
+        UserError: both are named.
+        ScopeError: it is no tenant's name.
+    """
+    if not tenant:
+        return book.scope
+    if request.scope:
+        raise UserError("--tenant is a tenant as a whole, --scope a part of one. Name one of them.")
+    return check_tenant(tenant)
+
+
+def _tenant(scope: str) -> str:
+    return scope.partition("/")[0]
 
 
 def _now(book: Tenure) -> str:

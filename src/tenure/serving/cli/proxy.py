@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tenure.errors import MissingExtra, UserError
+from tenure.serving.cli.background import learning, warm_up, watch
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
-
-if TYPE_CHECKING:
-    from tenure.wiring import Tenure
 
 USUAL_PORT = 8_790
 USUAL_BUDGET_MS = 50
@@ -53,6 +51,7 @@ def proxy(
     learners: Annotated[int, typer.Option("--learners", min=0, max=64, help="Threads that learn here; 0 leaves it to tenure worker.")] = 1,
     model: Annotated[str | None, typer.Option("--model", metavar="PROVIDER:MODEL", help="Reflect with this model.")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server.")] = None,
+    log: Annotated[str, typer.Option("--log", metavar="LEVEL", help="Log as JSON lines: info, warning, error, debug, off.")] = "off",
 ) -> int:
     """Stand between agents and their providers: add lessons, record runs, learn.
 
@@ -68,7 +67,6 @@ def proxy(
     from tenure.serving.proxy.door import Door
     from tenure.serving.proxy.upstream import read_upstreams
     from tenure.serving.service.access import Access
-    from tenure.serving.service.background import ThreadLearning
     from tenure.serving.service.engine import Engine
     from tenure.serving.service.listening import Address, check_start, listen, serve, url_of
 
@@ -76,9 +74,10 @@ def proxy(
     address = Address(host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, behind_tls=behind_tls, plain_http=plain_http)
     if behind_tls and tls_cert:
         raise UserError("--behind-tls says that TLS ends before this server; leave it out, or --tls-cert.")
+    watch(log, metrics=False)
     with request.learning(model=model, base_url=base_url) as book:
         advice = check_start(address, book.store, book.clock, without_keys=without_keys)
-        _warm_up(book)
+        warm_up(book)
         engine = Engine(book)
         access = Access(engine, rate=rate)
         door = Door(
@@ -86,7 +85,6 @@ def proxy(
         )
         app = Proxy(engine, upstreams, door, budget_ms=budget)
         with listen(address) as taken:
-            learning = ThreadLearning(engine, threads=learners) if learners else None
             where = url_of(address, taken)
             names = ", ".join(f"{name} ({url})" for name, url in upstreams.urls.items())
             request.terminal.say(f"Proxy at {where} before {names}; lessons from {book.store.url}. End with Ctrl-C.")
@@ -95,21 +93,6 @@ def proxy(
                 request.terminal.say(f"No keys are asked for; requests act in scope {book.scope} unless x-tenure-scope names another.")
             elif advice:
                 request.terminal.say(advice)
-            try:
+            with learning(request, engine, learners):
                 serve(app, address, taken, date_header=False)  # the provider's date is the answer's
-            finally:
-                if learning is not None and not learning.close():
-                    request.terminal.say("A run is still being learned from; it is learned again after the next start.")
     return OK
-
-
-def _warm_up(book: Tenure) -> None:
-    """Load what the first request would wait for: a second or two of a processor, more with vectors."""
-    import contextlib
-    import sys
-
-    from tenure.errors import TenureError
-
-    sys.setswitchinterval(0.001)  # requests pass beside recalls, and wait for a thread's turn that often
-    with contextlib.suppress(TenureError):  # the first request says what is wrong
-        book.recalled("warm up", None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import MissingExtra, UserError
+from tenure.serving.cli.background import learning, warm_up, watch
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
 
@@ -47,18 +48,19 @@ def serve(
     learners: Annotated[int, typer.Option("--learners", min=0, max=64, help="Threads that learn here; 0 leaves it to tenure worker.")] = 2,
     model: Annotated[str | None, typer.Option("--model", metavar="PROVIDER:MODEL", help="Reflect with this model.")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server.")] = None,
+    log: Annotated[str, typer.Option("--log", metavar="LEVEL", help="Log as JSON lines: info, warning, error, debug, off.")] = "off",
+    metrics: Annotated[bool, typer.Option("--metrics", help="Keep metrics, for Prometheus at /metrics and for OTLP.")] = False,
 ) -> int:
-    """Serve agents and people over HTTP: the REST API and MCP.
+    """Serve agents and people over HTTP: REST API, MCP and pages.
 
     Listens to this machine alone unless --host says otherwise, and then only with a key in the database and TLS, or a word
     on how it is kept safe. Runs are on disk before they are acknowledged; what they teach is learned in the background.
     Ctrl-C or SIGTERM ends it once the requests at hand are answered. The API's document is at /openapi.json.
     """
-    missing = next((name for name in ("fastapi", "uvicorn") if importlib.util.find_spec(name) is None), None)
+    missing = next((name for name in ("fastapi", "uvicorn", "jinja2") if importlib.util.find_spec(name) is None), None)
     if missing is not None:
         raise MissingExtra("The HTTP service", extra="server")
     from tenure.serving.service.app import build_app
-    from tenure.serving.service.background import ThreadLearning
     from tenure.serving.service.engine import Engine
     from tenure.serving.service.listening import Address, check_start, listen, url_of
     from tenure.serving.service.listening import serve as serve_app
@@ -66,23 +68,24 @@ def serve(
     address = Address(host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, behind_tls=behind_tls, plain_http=plain_http)
     if behind_tls and tls_cert:
         raise UserError("--behind-tls says that TLS ends before this server; leave it out, or --tls-cert.")
+    watch(log, metrics=metrics)
     with request.learning(model=model, base_url=base_url) as book:
         advice = check_start(address, book.store, book.clock, without_keys=without_keys)
+        warm_up(book)
         engine = Engine(book)
         app = build_app(engine, rooms=_rooms(), rate=rate, without_keys=without_keys)
         with listen(address) as taken:
-            learning = ThreadLearning(engine, threads=learners) if learners else None
             request.terminal.say(f"Serving {book.store.url} at {url_of(address, taken)} (end with Ctrl-C)")
             if advice:
                 request.terminal.say(advice)
-            try:
+            with learning(request, engine, learners):
                 serve_app(app, address, taken, forwarded_from=forwarded_from)
-            finally:
-                if learning is not None and not learning.close():
-                    request.terminal.say("A run is still being learned from; it is learned again after the next start.")
     return OK
 
 
 def _rooms() -> list[Room]:
     """The parts of the app beside the API. Each is mounted by its own module."""
-    return []
+    from tenure.serving.service.app import Room
+    from tenure.serving.web import mount_pages
+
+    return [Room(mount=mount_pages)]

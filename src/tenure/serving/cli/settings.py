@@ -63,7 +63,7 @@ def list_(request: Request) -> int:
                 "name": name,
                 "value": settings.values[name],
                 "source": settings.sources[name],
-                "in_use": _in_use(name, settings),
+                "in_use": in_use(name, settings),
                 "default": setting.default,
                 "variable": setting.variable,
                 "meaning": setting.meaning,
@@ -75,7 +75,7 @@ def list_(request: Request) -> int:
     rows: list[Sequence[Cell]] = []
     for name, setting in SETTINGS.items():
         own = settings.sources[name] != "default"
-        rows.append((name, [(_in_use(name, settings) or "(none)", "bold" if own else "")], settings.sources[name], setting.meaning))
+        rows.append((name, [(in_use(name, settings) or "(none)", "bold" if own else "")], settings.sources[name], setting.meaning))
     columns = [Column(title="setting", style="cyan"), Column(title="value"), Column(title="from"), Column(title="meaning", wraps=True)]
     request.terminal.table(columns, rows)
     request.terminal.say(f"Settings of scope {book.scope}. Change one: {request.command('config set NAME VALUE')}")
@@ -93,8 +93,8 @@ def get(request: Request, name: Name) -> int:
         request.terminal.document({"name": name, "value": settings.values[name], "source": settings.sources[name], "scope": book.scope})
     else:
         request.terminal.text(f"{settings.values[name]}\n")
-        if _in_use(name, settings) != settings.values[name]:
-            request.terminal.say(f"It is not set; in use is {_in_use(name, settings)}.")
+        if in_use(name, settings) != settings.values[name]:
+            request.terminal.say(f"It is not set; in use is {in_use(name, settings)}.")
     return OK
 
 
@@ -128,7 +128,7 @@ def unset(request: Request, name: Name) -> int:
     if request.as_json:
         request.terminal.document({"name": name, "value": settings.values[name], "source": settings.sources[name], "scope": book.scope})
     else:
-        request.terminal.say(f"{name} = {_in_use(name, settings) or '(none)'} ({settings.sources[name]}) in scope {book.scope}.")
+        request.terminal.say(f"{name} = {in_use(name, settings) or '(none)'} ({settings.sources[name]}) in scope {book.scope}.")
     return OK
 
 
@@ -262,7 +262,7 @@ def _known(name: str) -> None:
         raise SettingError(f"There is no setting '{name}'.{hint} See all: tenure config")
 
 
-def _in_use(name: str, settings: Settings) -> str:
+def in_use(name: str, settings: Settings) -> str:
     """A setting's value as it takes effect: an embedder that is not set is the one whose extra is installed."""
     if name != "embedder" or settings.values[name]:
         return settings.values[name]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tenure.errors import MissingExtra, UserError
+from tenure.serving.cli.background import watch
 from tenure.serving.cli.output import counted
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_group, add_verb
@@ -63,11 +64,13 @@ def run(
     silent: Annotated[
         int, typer.Option("--silent", min=2, max=3600, metavar="S", help="Seconds after which a silent worker's jobs are taken over.")
     ] = 30,
+    log: Annotated[str, typer.Option("--log", metavar="LEVEL", help="Log of events as JSON lines: info, warning, off.")] = "off",
 ) -> int:
     """Take jobs and do them until it is told to end (Ctrl-C, SIGTERM), which lets those at hand finish.
 
     Kill one at any time: its jobs are taken over by others within half a minute, and a run that is learned from twice counts once.
     """
+    watch(log)
     limits = _limits(limit or (), at_once=at_once, per_tenant=per_tenant, tenant_minute=tenant_minute)
     with _opened(request) as (store, queue, engine, url):
         from tenure.workers.worker import Worker

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
@@ -16,6 +16,7 @@ from tenure.serving.service.api import SCHEMES
 from tenure.serving.service.doing import Called, Engined, caller_of, engine_of
 from tenure.serving.service.engine import Engine
 from tenure.serving.service.gate import Gate
+from tenure.serving.service.room import Room
 from tenure.serving.service.routes import ROUTERS
 from tenure.version import VERSION
 
@@ -35,21 +36,6 @@ An agent asks for the context of a task (`POST /v1/context`), acts, and the run 
 Every request carries an API key. A key opens one scope and those below it; whatever it does not open reads as if it were
 not there. Errors are problem details (RFC 9457). Lists come in pages: send `next` of a page as `after`.
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
-    """A part of the app that others make: pages, the proxy.
-
-    Attributes:
-        mount: puts its routes on the app.
-        unbounded: beginnings of paths whose bodies it bounds itself.
-        lifespan: what is open while the app runs; none for nothing.
-    """
-
-    mount: Callable[[FastAPI], None]
-    unbounded: tuple[str, ...] = ()
-    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None
 
 
 def build_app(
@@ -74,10 +60,12 @@ def build_app(
         seconds: for the limits; for tests.
     """
 
+    all_rooms = [*rooms, *_mcp(body_bytes)]
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            for room in rooms:
+            for room in all_rooms:
                 if room.lifespan is not None:
                     await stack.enter_async_context(room.lifespan(app))
             yield
@@ -90,7 +78,7 @@ def build_app(
     app.state.access = Access(engine, rate=rate, failures=failures, without_keys=without_keys, seconds=seconds)
     app.state.body_bytes = body_bytes
     problems.install(app)
-    unbounded = (STREAM, *(path for room in rooms for path in room.unbounded))
+    unbounded = (STREAM, *(path for room in all_rooms for path in room.unbounded))
     app.add_middleware(Gate, body_bytes=body_bytes, unbounded=unbounded, local_only=without_keys)
     for router in ROUTERS:
         app.include_router(router)
@@ -102,6 +90,15 @@ def build_app(
         return made
 
     app.openapi = openapi  # type: ignore[method-assign]
-    for room in rooms:
+    for room in all_rooms:
         room.mount(app)
     return app
+
+
+def _mcp(body_bytes: int) -> list[Room]:
+    """MCP, where its library is installed."""
+    if importlib.util.find_spec("mcp") is None:
+        return []
+    from tenure.serving.service.mcp_http import mcp_room
+
+    return [mcp_room(body_bytes)]

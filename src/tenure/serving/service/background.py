@@ -139,8 +139,8 @@ class ThreadLearning:
         if not book.settings().on("learn.enabled"):
             return False
         with book.store.reading(scope) as look:
-            names = [name for name in look.unlearned(limit=PORTION + len(self._failed)) if self._failed.get((scope, name), 0) < TRIES]
-        for done, name in enumerate(names[:PORTION]):
+            names = [name for name in look.unlearned(limit=PORTION + 1 + len(self._failed)) if self._failed.get((scope, name), 0) < TRIES]
+        for name in names[:PORTION]:
             if self._ended:
                 return False
             with book.store.reading(scope) as look:
@@ -156,6 +156,8 @@ class ThreadLearning:
                 kind = "refused" if isinstance(exc, TenureError) else "failed"
                 _log.error("learning from run %s %s: %s", name[:80], kind, type(exc).__name__)
                 continue
-            if learned.skipped and done == 0 and len(names) == 1:
-                return False
+            if learned.skipped:
+                if not book.settings().on("learn.enabled"):
+                    return False
+                self._failed[scope, name] = TRIES  # it would be found again and again
         return len(names) > PORTION

@@ -44,6 +44,11 @@ class Engine:
         return self._book.store
 
     @property
+    def scope(self) -> str:
+        """The scope that the database was opened in."""
+        return self._book.scope
+
+    @property
     def clock(self) -> Clock:
         """What tells the time."""
         return self._book.clock
@@ -58,7 +63,7 @@ class Engine:
         with self._turn:
             found = self._books.get(scope)
             if found is None:
-                found = self._books[scope] = self._book.in_scope(scope)
+                found = self._books[scope] = self._book.of_tenant(scope)
             self._books.move_to_end(scope)
             while len(self._books) > KEPT:
                 self._books.popitem(last=False)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import logging
 import re
 import secrets
+import time
 import traceback
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from typing import Any
 
+from tenure.logs import event, in_request
 from tenure.serving.service.problems import FAULT, Problem
 
 Message = MutableMapping[str, Any]
@@ -50,12 +52,31 @@ class Gate:
         request = named if _REQUEST_ID.fullmatch(named) else secrets.token_hex(8)
         state = scope.setdefault("state", {})
         state["request"] = request
-        begun = False
+        with in_request(request):
+            sent, took = time.perf_counter(), {"status": 0}
+            try:
+                await self._numbered(scope, receive, send, headers, request, took)
+            finally:
+                caller = state.get("caller")
+                event(
+                    _log,
+                    "request.done",
+                    method=scope["method"],
+                    route=getattr(scope.get("route"), "path", "other"),
+                    status=took["status"],
+                    duration_s=round(time.perf_counter() - sent, 6),
+                    **({"tenant": caller.tenant, "key": caller.key.id} if caller is not None else {}),
+                )
+
+    async def _numbered(
+        self, scope: MutableMapping[str, Any], receive: Receive, send: Send, headers: Mapping[str, str], request: str, took: dict[str, int]
+    ) -> None:
+        state, begun = scope["state"], False
 
         async def answer(message: Message) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
-                begun = True
+                begun, took["status"] = True, message["status"]
                 said = {name.lower() for name, _ in message["headers"]}
                 extra = {"x-request-id": request, "x-content-type-options": "nosniff", **state.get("headers", {})}
                 if b"cache-control" not in said:

@@ -11,7 +11,17 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from tenure.errors import ModelError, ScopeError, StoreBusy, StoreError, TenureError, UnknownLesson, UnknownVersion, UserError
+from tenure.errors import (
+    ChangedMeanwhile,
+    ModelError,
+    ScopeError,
+    StoreBusy,
+    StoreError,
+    TenureError,
+    UnknownLesson,
+    UnknownVersion,
+    UserError,
+)
 
 _log = logging.getLogger("tenure.service")
 
@@ -94,6 +104,8 @@ def problem_of(exc: TenureError) -> Problem:
     """An error of the engine as a problem."""
     if isinstance(exc, UnknownLesson | UnknownVersion):
         return Problem(404, "unknown", str(exc))
+    if isinstance(exc, ChangedMeanwhile):
+        return Problem(412, "changed", str(exc), headers={"ETag": f'"{exc.newest}"'})
     if isinstance(exc, ScopeError):
         return Problem(422, "scope", str(exc))
     if isinstance(exc, UserError):

@@ -17,24 +17,31 @@ def keep_run(to: Doing, run: Run) -> None:
     """Keep a run that is reported whole, or more of one that began here; durable on return.
 
     Raises:
-        Problem: 409, a run of this id came from elsewhere, or is finished and learned from.
-        UserError: its origin is revoked, or it was forgotten.
+        Problem: 409, a run of this id came from elsewhere; 422, its origin is revoked, or it was forgotten.
     """
+    (problem,) = keep_runs(to, [run])
+    if problem is not None:
+        raise problem
+
+
+def keep_runs(to: Doing, runs: Sequence[Run]) -> list[Problem | None]:
+    """Keep several runs in one transaction, durable on return; what is wrong with each, none for those that were kept."""
+    problems: list[Problem | None] = [None] * len(runs)
+    taken: list[tuple[int, Run]] = []
     with to.book.store.reading(to.scope) as look:
-        kept = look.run(run.id)
-    if kept is not None:
-        if kept.origin.name != run.origin.name:
-            raise Problem(409, "run", f"A run '{run.id[:80]}' of another origin is here. Give yours another id.")
-        run = replace(
-            run,
-            shown=run.shown or kept.shown,
-            withheld=run.withheld or kept.withheld,
-            draws=run.draws or kept.draws,
-            started=run.started or kept.started,
-        )
-    to.book.keep(run)
-    if run.ended:
-        to.engine.arrived(to.scope, run.id)
+        for place, run in enumerate(runs):
+            kept = look.run(run.id)
+            if kept is not None and kept.origin.name != run.origin.name:
+                problems[place] = Problem(409, "run", f"A run '{run.id[:80]}' of another origin is here. Give yours another id.")
+            else:
+                taken.append((place, run))
+    refused = to.book.keep_many([run for _, run in taken]) if taken else ()
+    for (place, run), why in zip(taken, refused, strict=True):
+        if why:
+            problems[place] = Problem(422, "run", f"Run '{run.id[:80]}' was not kept: {why}.")
+        elif run.ended:
+            to.engine.arrived(to.scope, run.id)
+    return problems
 
 
 def end_run(to: Doing, name: str, end: EndBody) -> tuple[Run, tuple[str, ...], bool]:
@@ -68,11 +75,8 @@ def end_run(to: Doing, name: str, end: EndBody) -> tuple[Run, tuple[str, ...], b
         outcome=outcome,
         ended=at,
     )
-    if learned:  # a first verdict on steps that were learned from counts only where it is learned as it is kept
-        to.book.learn(run)
-    else:
-        to.book.keep(run)
-        to.engine.arrived(to.scope, run.id)
+    to.book.keep(run)
+    to.engine.arrived(to.scope, run.id)
     return run, unknown, False
 
 

@@ -2,6 +2,21 @@
 
 from __future__ import annotations
 
-from tenure.serving.service.routes import contexts, keys, operation, playbooks, runs
+from tenure.serving.service.routes import (
+    contexts,
+    deltas,
+    figures,
+    ingest,
+    keys,
+    memory,
+    operation,
+    playbooks,
+    removal,
+    reviews,
+    runs,
+    spans,
+)
 
-ROUTERS = tuple(module.ROUTER for module in (runs, contexts, playbooks, keys, operation))
+_ROOMS = (ingest, runs, spans, contexts, playbooks, deltas, reviews, memory, removal, figures, keys, operation)
+
+ROUTERS = tuple(module.ROUTER for module in _ROOMS)

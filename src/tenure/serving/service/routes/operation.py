@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import hmac
 import logging
+import os
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from tenure.errors import TenureError
 from tenure.serving.service.api import PROBLEMS, told
 from tenure.serving.service.doing import Engined
+from tenure.serving.service.gate import LOOPBACK
 from tenure.serving.service.problems import Problem, answered
+from tenure.telemetry import exposition
 from tenure.version import VERSION
 
 ROUTER = APIRouter(tags=["operation"], responses=PROBLEMS)
 
 _log = logging.getLogger("tenure.service")
+
+METRICS_TOKEN = "TENURE_METRICS_TOKEN"
+"""The variable with the token that whoever scrapes metrics shows. Without it only this machine may."""
 
 
 @ROUTER.get("/healthz", summary="Whether the process answers", responses=told("It does.", {"status": "ok", "version": VERSION}))
@@ -33,3 +40,21 @@ def ready(engine: Engined) -> Response:
         _log.error("not ready: %s", type(exc).__name__)
         raise Problem(503, "store", "The database cannot be used now. The server's log says why.", headers={"Retry-After": "5"}) from None
     return answered({"status": "ready", "version": VERSION})
+
+
+@ROUTER.get("/metrics", include_in_schema=False)  # the operator's, and no part of the API
+def metrics(request: Request) -> Response:
+    """Metrics of this process as Prometheus reads them, where the server was started with `--metrics`. They name no tenant.
+
+    Only this machine may ask, or whoever shows the token of the variable TENURE_METRICS_TOKEN as `Authorization: Bearer TOKEN`.
+    """
+    token = os.environ.get(METRICS_TOKEN, "")
+    shown = request.headers.get("authorization", "").removeprefix("Bearer ")
+    here = request.client is not None and request.client.host in LOOPBACK and "x-forwarded-for" not in request.headers
+    if not (hmac.compare_digest(token.encode(), shown.encode("latin-1", "replace")) if token else here):
+        raise Problem(403, "operator", "Metrics are the operator's affair: ask from the server's own machine, or show its metrics token.")
+    told_now = exposition()
+    if told_now is None:
+        raise Problem(404, "metrics", "This server keeps no metrics. Start it with --metrics.")
+    text, media = told_now
+    return Response(text, media_type=None, headers={"content-type": media})
