@@ -51,7 +51,7 @@ def serve(
     log: Annotated[str, typer.Option("--log", metavar="LEVEL", help="Log as JSON lines: info, warning, error, debug, off.")] = "off",
     metrics: Annotated[bool, typer.Option("--metrics", help="Keep metrics, for Prometheus at /metrics and for OTLP.")] = False,
 ) -> int:
-    """Serve agents and people over HTTP: the REST API, MCP and pages for a browser.
+    """Serve agents and people over HTTP: REST API, MCP and pages.
 
     Listens to this machine alone unless --host says otherwise, and then only with a key in the database and TLS, or a word
     on how it is kept safe. Runs are on disk before they are acknowledged; what they teach is learned in the background.

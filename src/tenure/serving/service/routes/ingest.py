@@ -38,14 +38,14 @@ class Lines(Response):
 
     media_type = "application/x-ndjson"
 
-    def __init__(self, lines: AsyncIterator[str]) -> None:
-        super().__init__()
+    def __init__(self, lines: AsyncIterator[str], status_code: int = 200) -> None:
+        super().__init__(status_code=status_code)
         del self.headers["content-length"]
         self._lines = lines
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send each part as it is there."""
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async for part in self._lines:
             await send({"type": "http.response.body", "body": part.encode("ascii"), "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
