@@ -7,6 +7,7 @@ import logging
 import os
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
 
 from tenure.errors import TenureError
 from tenure.serving.service.api import PROBLEMS, told
@@ -44,6 +45,7 @@ def ready(engine: Engined) -> Response:
 
 @ROUTER.get(
     "/metrics",
+    response_class=PlainTextResponse,
     summary="Metrics for Prometheus",
     responses={200: {"description": "Metrics of this process.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
