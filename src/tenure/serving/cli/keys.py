@@ -55,7 +55,9 @@ def create(
     rate: Annotated[int, typer.Option("--rate", help="Requests a minute; 0 takes the server's limit.")] = 0,
     tenant: TenantName = "",
 ) -> int:
-    """Make a key for a scope and those below it. It is shown this once: only a digest is kept.
+    """Make a key for a scope and those below it.
+
+    It is shown this once: only a digest is kept.
 
     A reader looks; a reporter also reports runs and writes memory; a reviewer also decides and changes playbooks; an admin also
     makes keys, sets settings and forgets.
@@ -112,7 +114,10 @@ def revoke(
     key: Annotated[str, typer.Argument(metavar="ID", help="Id of the key: its first ten characters after tnr_.")],
     tenant: TenantName = "",
 ) -> int:
-    """Revoke a key. The next request with it is refused; it cannot be brought back."""
+    """Revoke a key: the next request with it is refused.
+
+    It cannot be brought back; make another.
+    """
     from tenure.governance.access import read_key
     from tenure.serving.service.callers import key_json, revoke_key
 

@@ -33,8 +33,27 @@ _LINES = (
 )
 
 
+class Lines(Response):
+    """A reply that is written while the request is still read: nothing else may take its messages, as a usual stream does."""
+
+    media_type = "application/x-ndjson"
+
+    def __init__(self, lines: AsyncIterator[str], status_code: int = 200) -> None:
+        super().__init__(status_code=status_code)
+        del self.headers["content-length"]
+        self._lines = lines
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send each part as it is there."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async for part in self._lines:
+            await send({"type": "http.response.body", "body": part.encode("ascii"), "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
 @ROUTER.post(
     "/runs:stream",
+    response_class=Lines,
     summary="Report many runs",
     responses={
         200: {
@@ -59,24 +78,6 @@ async def stream_runs(to: Annotated[Doing, Depends(May("report", "runs.stream"))
         raise Problem(415, "media", f"The body is '{media[:60] or 'of no type'}'. Send lines with Content-Type: application/x-ndjson.")
     most = int(request.app.state.body_bytes)
     return Lines(_replies(to, request, most))
-
-
-class Lines(Response):
-    """A reply that is written while the request is still read: nothing else may take its messages, as a usual stream does."""
-
-    media_type = "application/x-ndjson"
-
-    def __init__(self, lines: AsyncIterator[str]) -> None:
-        super().__init__()
-        del self.headers["content-length"]
-        self._lines = lines
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send each part as it is there."""
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        async for part in self._lines:
-            await send({"type": "http.response.body", "body": part.encode("ascii"), "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 @dataclass(slots=True)

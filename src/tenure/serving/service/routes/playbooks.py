@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Header, Path, Query, Response
+from fastapi.responses import PlainTextResponse
 
 from tenure.errors import UnknownLesson
 from tenure.governance.redaction import redact_value
@@ -49,6 +50,7 @@ def show_playbook(
 
 @ROUTER.get(
     "/playbook/text",
+    response_class=PlainTextResponse,
     summary="The playbook as text",
     responses={200: {"description": "The live lessons, a lesson a line.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
