@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -55,7 +55,7 @@ def adapter(request: pytest.FixtureRequest) -> Adapter:
 @pytest.fixture(autouse=True)
 def fewer_examples_over_a_wire(request: pytest.FixtureRequest) -> Iterator[None]:
     """With a server each look is some messages to and fro: a property there has fewer examples, so that all of them end in good time."""
-    function = getattr(request, "function", None)
+    function: Any = getattr(request, "function", None)
     before = getattr(function, "_hypothesis_internal_use_settings", None)
     if before is None or "postgres" not in request.node.name:
         yield
