@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import openai
 import pytest
@@ -53,13 +54,14 @@ def test_a_conversation_goes_on_and_its_cache_holds(url: str, engine: Engine) ->
         run = ""
         for turn in range(3):
             pieces = ""
-            answer = ai.chat.completions.with_raw_response.create(
-                model="smollm2",
-                messages=messages,  # type: ignore[arg-type]
-                max_tokens=12,
-                stream=True,
-                stream_options={"include_usage": True},
-            )
+            asked: Any = {
+                "model": "smollm2",
+                "messages": messages,
+                "max_tokens": 12,
+                "stream": True,
+                "stream_options": {"include_usage": True},
+            }
+            answer: Any = ai.chat.completions.with_raw_response.create(**asked)
             assert answer.headers["x-tenure"] == "added"
             assert run in ("", answer.headers["x-tenure-run"])
             run = answer.headers["x-tenure-run"]

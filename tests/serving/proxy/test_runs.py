@@ -17,7 +17,7 @@ import pytest
 
 from tenure.errors import StoreError
 from tenure.playbook.delta import Add, Update
-from tenure.ports import Store
+from tenure.ports import Conversation, Store
 from tenure.serving.service.callers import make_key
 from tenure.stores.in_memory import InMemoryStore
 from tenure.stores.sqlite import open_sqlite
@@ -302,3 +302,23 @@ def test_conversations_at_once_keep_apart_and_one_opening_at_once_is_one_run(tmp
         for _, run in set(runs):
             assert len([one for one in recorded(there, run, 3).steps if one.role == "user"]) == 1
     store.close()
+
+
+def test_conversations_that_nobody_uses_are_let_go() -> None:
+    store = InMemoryStore()
+    with running(store) as there:
+        there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
+        old = Conversation(id="old", scope=SCOPE, run="r", used="2020-01-01T00:00:00+00:00")
+        with store.changing_tenancy("acme") as work:
+            assert work.keep_conversation(old)
+        run = ask(there.url).headers["x-tenure-run"]
+        recorded(there, run, 3)
+        until = time.monotonic() + 5
+        while time.monotonic() < until:
+            with store.tenancy("acme") as look:
+                if look.conversation("old") is None:
+                    break
+            time.sleep(0.01)
+        with store.tenancy("acme") as look:
+            assert look.conversation("old") is None
+            assert look.conversation_of_run(run) is not None

@@ -53,7 +53,7 @@ def proxy(
     base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server.")] = None,
     log: Annotated[str, typer.Option("--log", metavar="LEVEL", help="Log as JSON lines: info, warning, error, debug, off.")] = "off",
 ) -> int:
-    """Stand between agents and their providers: add lessons, record runs, learn.
+    """Stand between agents and providers: add lessons and record runs.
 
     Agents change their base URL and nothing else. Chat completions, responses and messages get the playbook and what fits the
     task, the same in every turn; all else passes untouched, and so does everything when the database cannot be used. A Tenure

@@ -56,6 +56,7 @@ class Conversations:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._tidied: dict[str, datetime] = {}
 
     def take_up(self, scope: str, opening: Opening, run: str = "", *, ends: bool = False) -> TakenUp:
         """What is added to a request; durable on return where it is new.
@@ -99,10 +100,13 @@ class Conversations:
         raise StoreBusy("What is added to a conversation went out of date again and again while it was made. Nothing was added.")
 
     def tidy(self, scope: str) -> int:
-        """Let go of the tenant's conversations that nobody uses any more; how many there were."""
-        before = (self._engine.clock.now().astimezone(UTC) - KEPT_FOR).isoformat()
-        with self._engine.store.changing_tenancy(tenant(scope)) as work:
-            return work.drop_conversations(before=before)
+        """Let go of the tenant's conversations that nobody uses any more, if that was not done today; how many there were."""
+        whose, now = tenant(scope), self._engine.clock.now().astimezone(UTC)
+        if now - self._tidied.get(whose, now - timedelta(days=2)) < timedelta(days=1):
+            return 0
+        self._tidied[whose] = now
+        with self._engine.store.changing_tenancy(whose) as work:
+            return work.drop_conversations(before=(now - KEPT_FOR).isoformat())
 
     def _made(
         self, name: str, scope: str, opening: Opening, kept: Conversation | None, run: str, generation: int, now: datetime

@@ -134,6 +134,7 @@ class OwnPart:
                 outcome=said.outcome,
             )
         )
+        self._conversations.tidy(taken.up.conversation.scope)
 
     def end(self, asked: Asked, run: str, raw: bytes) -> dict[str, str]:
         """Keep the outcome that the body of a request says of a run; durable on return.
