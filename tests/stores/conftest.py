@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from tests.stores.contract import Adapter
 
 
+WIRED_EXAMPLES = 25
+"""Examples of a property for an adapter that is reached over a wire, at most."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "full: the full size of a test that runs smaller by default; run them with: pytest tests/stores -m full"
@@ -46,6 +50,21 @@ def adapter(request: pytest.FixtureRequest) -> Adapter:
     if found.missing:
         pytest.skip(found.missing)
     return found
+
+
+@pytest.fixture(autouse=True)
+def fewer_examples_over_a_wire(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With a server each look is some messages to and fro: a property there has fewer examples, so that all of them end in good time."""
+    function = getattr(request, "function", None)
+    before = getattr(function, "_hypothesis_internal_use_settings", None)
+    if before is None or "postgres" not in request.node.name:
+        yield
+        return
+    from hypothesis import settings
+
+    function._hypothesis_internal_use_settings = settings(before, max_examples=min(before.max_examples, WIRED_EXAMPLES))
+    yield
+    function._hypothesis_internal_use_settings = before
 
 
 @pytest.fixture(scope="module")

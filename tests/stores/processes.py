@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from typing import IO, cast
 
 from tenure.errors import TenureError
+from tenure.opening import open_store
 from tenure.playbook.delta import Add, Delta, Operation, Retire, Tally
 from tenure.playbook.lessons import Evidence
 from tenure.playbook.run import Outcome, Run, Step, Task
-from tenure.stores.sqlite import open_sqlite
 
 SCOPE = "acme/desk"
 
@@ -31,7 +31,7 @@ def say(*lines: str) -> None:
 
 def learn(url: str, writer: str, count: str) -> None:
     """Keep a run and admit a delta about it, again and again; each time say both ids. Count 0 goes on for ever."""
-    store = open_sqlite(url)
+    store = open_store(url)
     for number in range(int(count)) if int(count) else itertools.count():
         run_id, delta_id = f"run-{writer}-{number:05}", f"01-{writer}-{number:05}"
         operations: list[Operation] = [
@@ -59,7 +59,7 @@ def learn(url: str, writer: str, count: str) -> None:
 
 def same(url: str, source: str, text: str) -> None:
     """Add a text that others add too."""
-    store = open_sqlite(url)
+    store = open_store(url)
     with store.writing(SCOPE) as transaction:
         admitted = transaction.admit(Delta(f"01-{source}", [Add("fx", text, evidence=(Evidence(run=source),))]))
     say(admitted.receipts[0].status)
@@ -68,7 +68,7 @@ def same(url: str, source: str, text: str) -> None:
 
 def only_open(url: str) -> None:
     """Open the database, look at it and close it."""
-    store = open_sqlite(url)
+    store = open_store(url)
     with store.reading(SCOPE) as look:
         say(f"opened at version {look.version()}")
     store.close()

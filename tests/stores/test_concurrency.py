@@ -1,4 +1,4 @@
-"""Many writers on one SQLite file: nothing is lost, nobody sees an error."""
+"""Many writers on one database: nothing is lost, nobody sees an error."""
 
 from __future__ import annotations
 
@@ -8,21 +8,36 @@ from pathlib import Path
 import pytest
 
 from tenure.errors import StoreBusy
+from tenure.opening import open_store
 from tenure.playbook.delta import Add, Delta
 from tenure.playbook.lessons import Evidence
 from tenure.playbook.notation import dumps
 from tenure.ports import Store
 from tenure.stores.in_memory import InMemoryStore
 from tenure.stores.sqlite import open_sqlite
+from tests import postgres
 from tests.stores.contract import fold_ledger
 from tests.stores.processes import SCOPE, at_once
 
 PROCESSES = 8
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'book.db'}"
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'book.db'}"
+    if postgres.MISSING:
+        pytest.skip(postgres.MISSING)
+    return postgres.database_of(tmp_path).url
+
+
+def opened(url: str, busy_s: float) -> Store:
+    """A store that waits so long for others, in seconds."""
+    if url.startswith("sqlite:"):
+        return open_sqlite(url, busy_s=busy_s)
+    from tenure.stores.postgres import open_postgres
+
+    return open_postgres(url, busy_s=busy_s)
 
 
 def assert_sound(store: Store) -> None:
@@ -37,9 +52,10 @@ def assert_sound(store: Store) -> None:
 
 @pytest.mark.parametrize("each", [pytest.param(50, id="50 each"), pytest.param(200, id="200 each", marks=pytest.mark.full)])
 def test_processes_that_write_at_once_lose_nothing_and_report_nothing(url: str, each: int) -> None:
+    each = each if url.startswith("sqlite:") else each // 5
     with at_once(*(("learn", url, f"w{number}", str(each)) for number in range(PROCESSES))) as processes:
         said = [line for process in processes for line in process.finish()]
-    store = open_sqlite(url)
+    store = open_store(url)
     assert_sound(store)
     with store.reading(SCOPE) as look:
         kept = {f"delta {entry.delta.id}" for entry in look.ledger()} | {f"run {run_id}" for run_id in look.run_ids()}
@@ -62,7 +78,7 @@ def test_processes_that_make_the_database_at_once_all_open_it(tmp_path: Path, at
 
 def test_the_same_lesson_at_once_is_one_lesson_with_every_source(url: str) -> None:
     text = "Convert each line at the invoice-date rate"
-    store = open_sqlite(url)
+    store = open_store(url)
     statuses: list[str] = []
     errors: list[BaseException] = []
     together = threading.Barrier(8)
@@ -95,7 +111,7 @@ def test_the_same_lesson_at_once_is_one_lesson_with_every_source(url: str) -> No
 
 
 def test_readers_are_not_held_up_by_a_writer(url: str) -> None:
-    store = open_sqlite(url, busy_s=0.1)
+    store = opened(url, 0.1)
     with store.writing(SCOPE) as transaction:
         transaction.admit(Delta("01A", [Add("s", "first")]))
     with store.writing(SCOPE) as transaction:
@@ -106,14 +122,14 @@ def test_readers_are_not_held_up_by_a_writer(url: str) -> None:
 
 
 def test_a_writer_that_waits_in_vain_says_so_and_writes_nothing(url: str) -> None:
-    sqlite, other = open_sqlite(url, busy_s=0.1), open_sqlite(url, busy_s=0.1)
+    one, other = opened(url, 0.1), opened(url, 0.1)
     memory = InMemoryStore(wait_s=0.1)
-    for first, second in ((sqlite, other), (memory, memory)):
+    for first, second in ((one, other), (memory, memory)):
         with first.writing(SCOPE) as transaction:
             transaction.admit(Delta("01A", [Add("s", "first")]))
             with pytest.raises(StoreBusy, match=r"Nothing was written; try again\."), second.writing(SCOPE):
                 pytest.fail("two transactions at once")
         with second.writing(SCOPE) as transaction:
             assert transaction.admit(Delta("01B", [Add("s", "second")])).version == 2
-    sqlite.close()
+    one.close()
     other.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tenure.playbook.delta import Add, Tally, Update
-from tenure.playbook.run import Draw, Run
+from tenure.playbook.run import Draw, Run, Task
 from tenure.ports import Conversation, Store
 from tenure.wiring import Tenure
 from tests.stores.contract import Adapter, fresh_scope
@@ -128,7 +128,7 @@ def test_what_is_forgotten_revoked_or_edited_takes_the_texts_of_the_whole_tenant
     book = Tenure(store, f"{scope}/below", embedder="none")
     book.apply([Add(section="sums", text="Check the total."), Add(section="sums", text="Name the currency.")])
     lesson, second = sorted(book.playbook.lessons, key=lambda one: one.text)
-    runs = [Run(id=f"run-{n}", task="add up") for n in range(2)]
+    runs = [Run(id=f"run-{n}", task=Task(text="add up")) for n in range(2)]
     for run in runs:
         book.keep(run)
 
@@ -144,7 +144,7 @@ def test_what_is_forgotten_revoked_or_edited_takes_the_texts_of_the_whole_tenant
     # What is learned or added waits for the next conversation.
     assert not forgotten(lambda: book.apply([Add(section="sums", text="Round last.")]))
     assert not forgotten(lambda: book.apply([Tally(lesson.id, helpful=1)]))
-    assert not forgotten(lambda: book.learn(Run(id="run-9", task="add up")))
+    assert not forgotten(lambda: book.learn(Run(id="run-9", task=Task(text="add up"))))
     # What must not stand in a prompt any more does not.
     assert forgotten(lambda: book.apply([Update(lesson.id, text="Check the total twice.")]))
     assert forgotten(lambda: book.forget(runs="run-0"))

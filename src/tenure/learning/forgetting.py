@@ -311,6 +311,8 @@ def scrubbing_told(found: Scrubbed) -> str:
     if found.done:
         return "No byte of it is left in the database, its text index or its log."
     left = f"It is gone from the database, but its bytes may still stand in its files: {found.reason}."
+    if found.beyond:
+        return f"{left} Run, when nothing else is at it: tenure forget --finish"
     return f"{left} The next command that opens the database ends this; or run: tenure forget --finish"
 
 

@@ -122,10 +122,6 @@ class Dialect(Protocol):
         """The cosines of some of a scope with a vector, of those that have one of the model and of its dimension."""
         ...
 
-    def note_tenant(self, connection: Connection, tenant: str) -> None:
-        """Note that a tenant has something here, where tenants cannot be read off their rows."""
-        ...
-
     def salt(self) -> str:
         """Fresh randomness for the digest of one text, hex."""
         ...

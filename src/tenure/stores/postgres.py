@@ -114,10 +114,6 @@ class PostgresDialect:
         """The cosines of some of a scope with a vector."""
         return postgres_vectors.cosines(connection, scope, kind, ids, model=model, vector=vector)
 
-    def note_tenant(self, connection: Connection, tenant: str) -> None:
-        """Put a tenant's name into the list of tenants, which is all that can be read without naming one."""
-        note_tenant(connection, tenant)
-
     def salt(self) -> str:
         """Fresh randomness, 16 bytes as hex."""
         return os.urandom(16).hex()
@@ -137,6 +133,7 @@ class PostgresStore:
 
     def __init__(self, engine: Engine, place: Address, found: Standing, now: Callable[[], datetime], busy_s: float) -> None:
         self._engine, self._place, self._standing, self._now, self._busy_s = engine, place, found, now, busy_s
+        self._noted = set[str]()
 
     @property
     def url(self) -> str:
@@ -154,6 +151,7 @@ class PostgresStore:
     def writing(self, scope: str) -> Iterator[SqlWriting]:
         """A transaction on a scope: on disk when it ends, undone if an error leaves it."""
         whose = tenant(scope)
+        self._note(whose)
         with self.transaction(whose, turn=f"scope {scope}") as connection:
             yield SqlWriting(connection, scope, PostgresDialect(self._now, whose))
 
@@ -166,8 +164,8 @@ class PostgresStore:
     @contextmanager
     def changing_tenancy(self, tenant: str) -> Iterator[SqlTenancy]:
         """A transaction on what a service keeps of a tenant."""
-        with self.transaction(check_tenant(tenant), turn=f"tenant {tenant}") as connection:
-            note_tenant(connection, tenant)
+        self._note(check_tenant(tenant))
+        with self.transaction(tenant, turn=f"tenant {tenant}") as connection:
             yield SqlTenancy(connection, tenant)
 
     def has_api_key(self, at: str) -> bool:
@@ -238,6 +236,20 @@ class PostgresStore:
     def close(self) -> None:
         """Release connections."""
         self._engine.dispose()
+
+    def _note(self, tenant: str) -> None:
+        """Put a tenant's name into the list of tenants, which is all that can be read without naming one.
+
+        In a transaction of its own, before the one that writes: two that bring the same name would wait for each other.
+        """
+        if tenant not in self._noted:
+            with self.transaction("") as connection:
+                cursor = connection.connection.cursor()
+                known = cursor.execute("SELECT 1 FROM tenants WHERE name = %s", (tenant,)).fetchone()
+            if known is None:
+                with self.transaction("", turn="tenants") as connection:
+                    note_tenant(connection, tenant)
+            self._noted.add(tenant)
 
     @contextmanager
     def transaction(self, tenant: str, *, turn: str = "") -> Iterator[Connection]:

@@ -72,6 +72,8 @@ def address(url: str) -> Address:
         said = {
             name: str(value) for name, value in conninfo_to_dict(f"postgresql://{url.partition('://')[2]}").items() if value is not None
         }
+        if not all(one.isdigit() for one in said.get("port", "5432").split(",")) or "@" in said.get("host", "").removeprefix("@"):
+            raise psycopg.ProgrammingError  # a sign of a password that was not written as %40: what follows may be a part of it
     except psycopg.Error as exc:
         raise StoreError(
             "The PostgreSQL address cannot be read. Write it like postgresql://tenure_app:PASSWORD@host:5432/database, "

@@ -175,14 +175,16 @@ class PostgresIndex:
         lengths = self.lengths(MEASURED)
         mean = sum(lengths) / max(len(lengths), 1) or 1.0
         rows = self._cursor.execute(
-            "SELECT h.n FROM unnest(%s::text[], %s::float8[]) AS asked (stem, weight) "
-            f"JOIN {self._table}_holders AS h ON h.tenant = %s AND h.wall = ANY(%s) AND h.stem = asked.stem "
-            "GROUP BY h.n ORDER BY round(sum(asked.weight * h.times / (h.times + %s + %s * h.length))::numeric, 5) DESC, h.n LIMIT %s",
+            # The words are a condition of their own: by the join alone, a server without statistics reads all of the scope.
+            f"SELECT h.n FROM {self._table}_holders AS h JOIN unnest(%s::text[], %s::float8[]) AS asked (stem, weight) USING (stem) "
+            "WHERE h.tenant = %s AND h.wall = ANY(%s) AND h.stem = ANY(%s) "
+            "GROUP BY h.n ORDER BY round(sum(asked.weight * h.times / (h.times + %s + %s * h.length)) * 1e5) DESC, h.n LIMIT %s",
             (
                 list(weights),
                 list(weights.values()),
                 self._tenant,
                 walls,
+                list(weights),
                 SATURATION * (1.0 - LENGTH_SHARE),
                 SATURATION * LENGTH_SHARE / mean,
                 most,
@@ -207,10 +209,15 @@ class PostgresIndex:
 
     def take(self, rows: Collection[int]) -> Mapping[int, tuple[str, Searched]]:
         """The texts in rows; only those inside the walls, whatever the text index says."""
+        # By number alone, and the scope looked at here: told more, a server without statistics looks through the whole scope.
         found = self._cursor.execute(
-            f"SELECT t.n, t.id, w.said, w.asked, w.marks FROM {self._table} AS t "
-            f"JOIN {self._table}_words AS w ON w.tenant = t.tenant AND w.n = t.n "
-            "WHERE t.tenant = %s AND t.n = ANY(%s) AND t.scope = ANY(%s)",
-            (self._tenant, sorted(rows), list(self._walls.values())),
+            f"SELECT t.n, t.id, t.scope, w.said, w.asked, w.marks FROM {self._table} AS t "
+            f"JOIN {self._table}_words AS w ON w.tenant = t.tenant AND w.n = t.n WHERE t.tenant = %s AND t.n = ANY(%s)",
+            (self._tenant, sorted(rows)),
         ).fetchall()
-        return {int(n): (str(one), Searched(said=said, asked=asked, marks=marks)) for n, one, said, asked, marks in found}
+        inside = set(self._walls.values())
+        return {
+            int(n): (str(one), Searched(said=said, asked=asked, marks=marks))
+            for n, one, scope, said, asked, marks in found
+            if scope in inside
+        }

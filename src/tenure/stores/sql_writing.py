@@ -101,7 +101,6 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
         t = rows.scopes
         found = self._tuples(t.c.n, t.c.version)
         if not found:
-            dialect.note_tenant(connection, self._wall["tenant"])
             self._scope_row, self._version = int(self._insert(t, {"version": 0}).inserted_primary_key.n), 0
         else:
             ((self._scope_row, self._version),) = found

@@ -127,9 +127,6 @@ class SqliteDialect:
         """The cosines of some of a scope with a vector."""
         return sql_vectors.cosines(connection, scope, kind, ids, model=model, vector=vector)
 
-    def note_tenant(self, connection: Connection, tenant: str) -> None:
-        """Nothing: tenants are read off the rows of scopes."""
-
     def salt(self) -> str:
         """Fresh randomness, 16 bytes as hex."""
         return os.urandom(16).hex()

@@ -19,6 +19,7 @@ class TenantContents:
     keys: HashTrieMap[str, ApiKey] = field(default_factory=HashTrieMap)
     audit: HashTrieMap[str, AuditEntry] = field(default_factory=HashTrieMap)
     replies: HashTrieMap[str, KeptReply] = field(default_factory=HashTrieMap)
+    sessions: HashTrieMap[str, WebSession] = field(default_factory=HashTrieMap)
     conversations: HashTrieMap[str, Conversation] = field(default_factory=HashTrieMap)
     of_replies: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
     generation: int = 0
@@ -30,8 +31,6 @@ class TenantContents:
             for one, conversation in self.conversations.items()
         }
         return replace(self, conversations=HashTrieMap(bare), generation=self.generation + 1)
-
-    sessions: HashTrieMap[str, WebSession] = field(default_factory=HashTrieMap)
 
 
 class TenancyInMemory:
@@ -93,6 +92,24 @@ class TenancyInMemory:
         self.contents = replace(self.contents, replies=kept)
         return len(old)
 
+    def put_web_session(self, session: WebSession) -> None:
+        """Keep that somebody signed in."""
+        self.contents = replace(self.contents, sessions=self.contents.sessions.insert(session.digest, session))
+
+    def drop_web_session(self, digest: str) -> bool:
+        """Sign somebody out; whether they were signed in."""
+        if digest not in self.contents.sessions:
+            return False
+        self.contents = replace(self.contents, sessions=self.contents.sessions.remove(digest))
+        return True
+
+    def drop_web_sessions(self, *, before: str) -> int:
+        """Let go of sessions that expired before a moment; how many there were."""
+        old = [digest for digest, session in self.contents.sessions.items() if session.expires < before]
+        for digest in old:
+            self.drop_web_session(digest)
+        return len(old)
+
     def conversation(self, conversation_id: str) -> Conversation | None:
         """A conversation by its id."""
         return self.contents.conversations.get(conversation_id)
@@ -141,22 +158,4 @@ class TenancyInMemory:
             conversations=HashTrieMap({one: kept for one, kept in self.contents.conversations.items() if one not in old}),
             of_replies=HashTrieMap({reply: one for reply, one in self.contents.of_replies.items() if one not in old}),
         )
-        return len(old)
-
-    def put_web_session(self, session: WebSession) -> None:
-        """Keep that somebody signed in."""
-        self.contents = replace(self.contents, sessions=self.contents.sessions.insert(session.digest, session))
-
-    def drop_web_session(self, digest: str) -> bool:
-        """Sign somebody out; whether they were signed in."""
-        if digest not in self.contents.sessions:
-            return False
-        self.contents = replace(self.contents, sessions=self.contents.sessions.remove(digest))
-        return True
-
-    def drop_web_sessions(self, *, before: str) -> int:
-        """Let go of sessions that expired before a moment; how many there were."""
-        old = [digest for digest, session in self.contents.sessions.items() if session.expires < before]
-        for digest in old:
-            self.drop_web_session(digest)
         return len(old)

@@ -28,13 +28,7 @@ class JobQueue:
     """
 
     def __init__(self, url: str, model_of: Callable[[str], str]) -> None:
-        self._client = DBOSClient(
-            system_database_url=driver_url(url),
-            dbos_system_schema=SCHEMA,
-            application_name=APPLICATION,
-            lazy=True,
-            retry_connection_errors=False,
-        )
+        self._client = client_of(url)
         self._model_of = model_of
         self._known: set[str] = set()
 
@@ -110,6 +104,17 @@ class JobQueue:
     def close(self) -> None:
         """Release connections."""
         self._client.destroy()
+
+
+def client_of(url: str) -> DBOSClient:
+    """DBOS seen from outside: it connects when it is first used, and says so where it cannot."""
+    return DBOSClient(
+        system_database_url=driver_url(url),
+        dbos_system_schema=SCHEMA,
+        application_name=APPLICATION,
+        lazy=True,
+        retry_connection_errors=False,
+    )
 
 
 def driver_url(url: str) -> str:

@@ -25,7 +25,7 @@ from tenure.errors import TenureError, UserError
 from tenure.ports import Workforce
 from tenure.version import VERSION as RELEASE
 from tenure.workers.jobs import APPLICATION, LEARN, NO_PROVIDER, QUEUE, REFLECT, SCHEMA, VERSION, Limits
-from tenure.workers.queue import driver_url
+from tenure.workers.queue import client_of, driver_url
 
 _log = logging.getLogger("tenure.workers")
 
@@ -80,7 +80,7 @@ class Worker:
         sweep_s: float = 60.0,
     ) -> None:
         self.executor = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
-        self._work, self._workforce, self._limits = work, workforce, limits or Limits()
+        self._url, self._work, self._workforce, self._limits = url, work, workforce, limits or Limits()
         self._silent_s, self._sweep_s = silent_s, sweep_s
         self._ended = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -106,8 +106,8 @@ class Worker:
             Exception: DBOS cannot be launched: the database is not there, or was not prepared by `tenure migrate`.
         """
         self._beat()
-        DBOS.launch()
         self._set_limits()
+        DBOS.launch()
         for name, every_s, task in (
             ("beat", BEAT_S, self._beat),
             ("take over", min(BEAT_S, self._silent_s / 3), self._take_over),
@@ -159,10 +159,17 @@ class Worker:
                 return reflect_step(scope)
 
     def _set_limits(self) -> None:
-        """Give all queues this worker's limits; those of the worker that began last hold. Queues that come later have the usual ones."""
-        named = {f"{QUEUE}.{provider}" for provider in (NO_PROVIDER, *self._limits.per_minute)}
-        for queue in sorted(named.union(known.name for known in DBOS.list_queues() if known.name.startswith(f"{QUEUE}."))):
-            DBOS.register_queue(queue, on_conflict="always_update", **self._limits.of(queue))
+        """Give all queues this worker's limits, before it takes the first job; those of the worker that began last hold.
+
+        Queues that come later have the usual ones.
+        """
+        client = client_of(self._url)
+        try:
+            named = {f"{QUEUE}.{provider}" for provider in (NO_PROVIDER, *self._limits.per_minute)}
+            for queue in sorted(named.union(known.name for known in client.list_queues() if known.name.startswith(f"{QUEUE}."))):
+                client.register_queue(queue, on_conflict="always_update", **self._limits.of(queue))
+        finally:
+            client.destroy()
 
     # -- who is alive ----------------------------------------------------------------------------------
 

@@ -111,7 +111,7 @@ def test_a_forgotten_run_can_be_allowed_again(cli: Cli, filled: None) -> None:
 
 
 def test_finish_says_that_the_files_are_clean(cli: Cli, filled: None) -> None:
-    assert cli("forget", "--finish", "--json").json == {"scrubbed": {"done": True, "reason": "", "elsewhere": []}}
+    assert cli("forget", "--finish", "--json").json == {"scrubbed": {"done": True, "reason": "", "elsewhere": [], "beyond": []}}
 
 
 def test_what_a_person_reads_when_an_origin_is_revoked(cli: Cli, filled: None, golden: Callable[[str, str], None]) -> None:

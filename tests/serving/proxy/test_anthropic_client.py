@@ -37,7 +37,8 @@ def client(there: Running) -> anthropic.Anthropic:
 def asked(there: Running, **more: Any) -> dict[str, Any]:
     """What the provider gets of a request."""
     with client(there) as ai:
-        ai.messages.create(**({"model": "claude", "max_tokens": 9, "messages": [{"role": "user", "content": TASK}]} | more))
+        given: dict[str, Any] = {"model": "claude", "max_tokens": 9, "messages": [{"role": "user", "content": TASK}], **more}
+        ai.messages.create(**given)
     got: dict[str, Any] = there.provider.got[-1].json
     return got
 
@@ -121,11 +122,13 @@ def test_turns_with_tools_begin_alike_though_the_callers_marks_wander(there: Run
     answers = [message_reply("Let me see.", calls=[("t1", "refund", {"amount": 612})]), message_reply("Refunded.")]
     there.provider.answer = lambda got: Answer(chunks=[answers[len(there.provider.got) - 1]])
     first = {"role": "user", "content": [{"type": "text", "text": TASK, "cache_control": FOR_5M}]}
+    call = {"type": "tool_use", "id": "t1", "name": "refund", "input": {"amount": 612}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok", "is_error": False, "cache_control": FOR_5M}
     later = [
         {"role": "user", "content": [{"type": "text", "text": TASK}]},
-        {"role": "assistant", "content": [{"type": "text", "text": "Let me see."}, {"type": "tool_use", "id": "t1", "name": "refund", "input": {"amount": 612}}]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "ok", "is_error": False, "cache_control": FOR_5M}]},
-    ]  # fmt: skip
+        {"role": "assistant", "content": [{"type": "text", "text": "Let me see."}, call]},
+        {"role": "user", "content": [result]},
+    ]
     runs = []
     with client(there) as ai:
         for messages in ([first], later):
@@ -172,10 +175,12 @@ def test_a_stream_is_passed_and_recorded(there: Running) -> None:
     there.provider.answer = lambda got: Answer(headers=STREAM, chunks=events(*stream()), pause_s=0.005)
 
     async def ask() -> tuple[str, Any]:
-        async with anthropic.AsyncAnthropic(base_url=there.url, api_key="sk", max_retries=0) as ai:
-            async with ai.messages.stream(model="c", max_tokens=9, messages=[{"role": "user", "content": TASK}]) as answer:
-                message = await answer.get_final_message()
-                return answer.response.headers["x-tenure-run"], message
+        async with (
+            anthropic.AsyncAnthropic(base_url=there.url, api_key="sk", max_retries=0) as ai,
+            ai.messages.stream(model="c", max_tokens=9, messages=[{"role": "user", "content": TASK}]) as answer,
+        ):
+            message = await answer.get_final_message()
+            return answer.response.headers["x-tenure-run"], message
 
     run, message = asyncio.run(ask())
     assert [block.type for block in message.content] == ["text", "tool_use"]

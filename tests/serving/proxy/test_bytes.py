@@ -32,7 +32,9 @@ CONTENTS = TEXTS | st.lists(
     st.fixed_dictionaries({"type": st.just("text"), "text": TEXTS}, optional={"more": VALUES}), min_size=1, max_size=2
 )
 MESSAGES = st.lists(
-    st.fixed_dictionaries({"role": st.sampled_from(["system", "developer", "user", "assistant", "tool"]), "content": CONTENTS}, optional={"x": VALUES}),
+    st.fixed_dictionaries(
+        {"role": st.sampled_from(["system", "developer", "user", "assistant", "tool"]), "content": CONTENTS}, optional={"x": VALUES}
+    ),
     min_size=1,
     max_size=5,
 )  # fmt: skip

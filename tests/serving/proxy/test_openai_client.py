@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
 from collections.abc import Iterator
@@ -99,7 +100,7 @@ def test_a_conversation_with_tools_is_one_run_and_its_requests_begin_alike(there
     (run,) = runs
     bodies = [json.dumps(got.json["messages"])[:-1] for got in there.provider.got]
     assert len(bodies) == 3
-    assert all(later.startswith(earlier) for earlier, later in zip(bodies, bodies[1:], strict=False))
+    assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(bodies))
     found = recorded(there, run, 10)
     assert [(step.kind, step.name) for step in found.steps if step.kind in ("tool_call", "tool_result")] == [
         ("tool_call", "refund"),

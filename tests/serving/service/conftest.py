@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Whoever asks for a service is run over each store."""
     if "service" in metafunc.fixturenames:
-        metafunc.parametrize("service", ["sqlite"], indirect=True, scope="module")
+        metafunc.parametrize("service", ["sqlite", "postgres"], indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,11 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """A service that learns in two threads."""
     from tests.serving.service import services
 
+    if request.param == "postgres":
+        from tests import postgres
+
+        if postgres.MISSING:
+            pytest.skip(postgres.MISSING)
     store = services.STORES[request.param](tmp_path_factory.mktemp(request.param))
     with services.service(store, threads=2, rate=0, failures=0) as made:
         yield made

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from tenure.governance.access import ROLES, Role
+from tenure.opening import open_store
 from tenure.ports import Store
 from tenure.serving.service.app import build_app
 from tenure.serving.service.background import ThreadLearning
@@ -23,12 +24,14 @@ from tenure.stores.in_memory import InMemoryStore
 from tenure.stores.sqlite import open_sqlite
 from tenure.system import SystemClock
 from tenure.wiring import Tenure
+from tests.postgres import database_of
 
 STORES: dict[str, Callable[[Path], Store]] = {
     "sqlite": lambda folder: open_sqlite(f"sqlite:///{folder / 'service.db'}", now=SystemClock().now),
     "memory": lambda folder: InMemoryStore(),
+    "postgres": lambda folder: open_store(database_of(folder).url),
 }
-"""Ways to have a store for a service; PostgreSQL joins here."""
+"""Ways to have a store for a service."""
 
 RUN = {
     "id": "week-2",

@@ -50,6 +50,7 @@ WHAT_FOR = {
     ("POST", "/v1/runs"): "report",
     ("POST", "/v1/runs/{id}/outcome"): "report",
     ("POST", "/v1/runs:stream"): "report",
+    ("POST", "/v1/traces"): "report",
     ("PUT", "/v1/settings/{name}"): "administer",
 }
 """Every route, and what a key must be allowed for it. A route that is missing here fails the test."""

@@ -13,10 +13,12 @@ from starlette.testclient import TestClient
 
 from tenure import Tenure
 from tenure.governance.access import Role
+from tenure.ports import Store
 from tenure.serving.service.app import Room, build_app
 from tenure.serving.service.callers import make_key
 from tenure.serving.service.engine import Engine
 from tenure.serving.web import mount_pages
+from tenure.stores.in_memory import InMemoryStore
 from tests.serving.web.playbooks import NOW, Weeks, fill
 
 OURS = {"origin": "https://tenure.test", "sec-fetch-site": "same-origin"}
@@ -84,9 +86,9 @@ def said(page: str) -> str:
     return re.sub(r"<[^>]+>", "", found[1])
 
 
-def made_site(url: str = "memory://", *, weeks: int = 12, scope: str = "acme/finance", without_keys: bool = False) -> Site:
+def made_site(store: Store | None = None, *, weeks: int = 12, scope: str = "acme/finance", without_keys: bool = False) -> Site:
     clock = Weeks(NOW - timedelta(days=13), timedelta(minutes=60 if weeks > 20 else 170))
-    book = Tenure.open(url, scope=scope, clock=clock, embedder="none")
+    book = Tenure(store or InMemoryStore(), scope, clock=clock, embedder="none")
     fill(book, clock, weeks=weeks)
     app = build_app(Engine(book), rooms=[Room(mount=mount_pages)], rate=0, failures=0, without_keys=without_keys)
     return Site(book, clock, app)

@@ -51,7 +51,7 @@ def fill(book: Tenure, clock: Weeks, *, weeks: int = 36) -> None:
         ended=clock.at.isoformat(),
     )
     book.keep(run)
-    first, second, third, *_ = sorted(book.playbook.lessons, key=lambda one: one.id)
+    first, second, third, *_ = sorted(book.playbook.lessons, key=lambda one: one.text)
     held = (
         (
             "Y1",

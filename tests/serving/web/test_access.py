@@ -154,6 +154,14 @@ def test_each_role_may_do_its_own_and_no_more(site: Site) -> None:
         assert "needs a key that may administer" in reviewer.post(path, status=403, name="context.tokens", value="1")
 
 
+def test_what_is_refused_stands_in_the_audit(site: Site) -> None:
+    site.visit("reader").post("/lessons/notes-hostile/pin", status=403)
+    site.visit("reviewer").post("/settings", status=403, name="model", value="x")
+    with site.book.store.tenancy("acme") as look:
+        found = {(one.act, one.subject, one.outcome) for one in look.audited()}
+    assert found >= {("deltas.apply", "notes-hostile", "refused: forbidden"), ("settings.set", "model", "refused: forbidden")}
+
+
 OTHERS = ("globex/sales", "acme/hr", "acme/financeb", "acme")
 
 

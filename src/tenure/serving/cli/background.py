@@ -12,6 +12,7 @@ from tenure.serving.cli.request import Request
 
 if TYPE_CHECKING:
     from tenure.serving.service.engine import Engine
+    from tenure.wiring import Tenure
 
 
 LEVELS = ("debug", "info", "warning", "error", "off")
@@ -40,6 +41,18 @@ def watch(level: str, *, metrics: bool = False) -> None:
         telemetry.start_serving()
     else:
         telemetry.start_if_asked()
+
+
+def warm_up(book: Tenure) -> None:
+    """Load what the first request would wait for: a second or two of a processor, more with vectors."""
+    import contextlib
+    import sys
+
+    from tenure.errors import TenureError
+
+    sys.setswitchinterval(0.001)  # requests pass beside recalls, and wait for a thread's turn that often
+    with contextlib.suppress(TenureError):  # the first request says what is wrong
+        book.recalled("warm up", None)
 
 
 @contextmanager

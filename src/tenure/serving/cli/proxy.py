@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tenure.errors import MissingExtra, UserError
-from tenure.serving.cli.background import learning, watch
+from tenure.serving.cli.background import learning, warm_up, watch
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
-
-if TYPE_CHECKING:
-    from tenure.wiring import Tenure
 
 USUAL_PORT = 8_790
 USUAL_BUDGET_MS = 50
@@ -80,7 +77,7 @@ def proxy(
     watch(log, metrics=False)
     with request.learning(model=model, base_url=base_url) as book:
         advice = check_start(address, book.store, book.clock, without_keys=without_keys)
-        _warm_up(book)
+        warm_up(book)
         engine = Engine(book)
         access = Access(engine, rate=rate)
         door = Door(
@@ -97,17 +94,5 @@ def proxy(
             elif advice:
                 request.terminal.say(advice)
             with learning(request, engine, learners):
-                serve(app, address, taken)
+                serve(app, address, taken, date_header=False)  # the provider's date is the answer's
     return OK
-
-
-def _warm_up(book: Tenure) -> None:
-    """Load what the first request would wait for: a second or two of a processor, more with vectors."""
-    import contextlib
-    import sys
-
-    from tenure.errors import TenureError
-
-    sys.setswitchinterval(0.001)  # requests pass beside recalls, and wait for a thread's turn that often
-    with contextlib.suppress(TenureError):  # the first request says what is wrong
-        book.recalled("warm up", None)

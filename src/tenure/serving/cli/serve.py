@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import MissingExtra, UserError
-from tenure.serving.cli.background import learning, watch
+from tenure.serving.cli.background import learning, warm_up, watch
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
 
@@ -71,6 +71,7 @@ def serve(
     watch(log, metrics=metrics)
     with request.learning(model=model, base_url=base_url) as book:
         advice = check_start(address, book.store, book.clock, without_keys=without_keys)
+        warm_up(book)
         engine = Engine(book)
         app = build_app(engine, rooms=_rooms(), rate=rate, without_keys=without_keys)
         with listen(address) as taken:

@@ -281,8 +281,8 @@ def _missing(embedder: str) -> str:
 
 
 def _where(request: Request) -> str:
-    from tenure.project import database_url
+    from tenure.project import database_url, without_password
 
     url = database_url(request.db)
     path = database_file(url)
-    return str(path) if path is not None else url
+    return str(path) if path is not None else without_password(url)

@@ -20,7 +20,7 @@ from tenure.serving.proxy.door import Door
 from tenure.serving.proxy.errors import error_body
 from tenure.serving.proxy.exchange import Asked, Heard, Receive, Scope, Send, Upload, asked_of, read_all, reply, watch
 from tenure.serving.proxy.own_part import OwnPart, Prepared, Said
-from tenure.serving.proxy.pending import Pending
+from tenure.serving.proxy.pending import Pending, Repeated
 from tenure.serving.proxy.upstream import Upstreams, has_credential, headers_back, open_client, request_to
 from tenure.serving.service.engine import Engine
 from tenure.serving.service.problems import Problem, problem_of
@@ -39,6 +39,9 @@ RECORDED = 8 << 20
 
 LATE_S = 60.0
 """Seconds that a turn waits to be recorded for what Tenure was too slow to add."""
+
+TOLD_S = 10.0
+"""Seconds between two lines of the log that say the same: when a database is away, every request says so."""
 
 THREADS = 8
 WAITING = 64
@@ -75,7 +78,7 @@ class Proxy:
         self._adding = ThreadPoolExecutor(THREADS, thread_name_prefix="tenure-proxy-adding")
         self._recording = ThreadPoolExecutor(2, thread_name_prefix="tenure-proxy-recording")
         self._busy = 0
-        self._pending = Pending()
+        self._pending, self._without = Pending(), Repeated("requests went on without lessons", every_s=TOLD_S)
 
     @property
     def client(self) -> httpx2.AsyncClient:
@@ -136,11 +139,11 @@ class Proxy:
     async def _converse(self, own: OwnPart, asked: Asked, goal: tuple[str, str], form: Form, receive: Receive, send: Send) -> None:
         """A request to a model: lessons are added, and what was said is recorded."""
         said = own.said(asked)
-        raw, rest = await read_all(receive, LARGEST)
+        raw, whole = await read_all(receive, LARGEST)
         if raw is None:
             return  # the caller went away before all of it was here
-        if rest is not None:
-            await self._pass(asked, goal, receive, send, said="passed; too large", begun=raw)
+        if len(raw) > LARGEST or not whole:
+            await self._pass(asked, goal, receive, send, said="passed; too large", begun=raw, whole=whole)
             return
         before = _GOES_ON.search(raw) if form == "responses" else None
         if before is not None:  # that reply may still be being recorded
@@ -158,14 +161,23 @@ class Proxy:
             await self._send_on(asked, goal, prepared.content if prepared is not None else raw, receive, send, heard)
             await self._record(own, work, said, heard)
 
-    async def _pass(self, asked: Asked, goal: tuple[str, str], receive: Receive, send: Send, *, said: str = "", begun: bytes = b"") -> None:
-        """Anything else: who may come in is looked at, and the rest is between the caller and the provider."""
+    async def _pass(
+        self, asked: Asked, goal: tuple[str, str], receive: Receive, send: Send, *, said: str = "", begun: bytes = b"", whole: bool = False
+    ) -> None:
+        """Anything else: who may come in is looked at, and the rest is between the caller and the provider.
+
+        Args:
+            asked, goal, receive, send: the request.
+            said: for the header x-tenure.
+            begun, whole: what was read of its body, and whether that is all.
+        """
         if self._own is not None:
             own = self._own
             _, why = await self._in_time(own, self._begun(lambda: own.admit(asked)), asked)
             said = said or (f"passed; {why}" if why else "")
         has_body = begun or any(name in (b"content-length", b"transfer-encoding") for name, _ in asked.headers)
-        await self._send_on(asked, goal, Upload(receive, begun) if has_body else None, receive, send, Heard(said=said))
+        content = begun if whole else Upload(receive, begun) if has_body else None
+        await self._send_on(asked, goal, content, receive, send, Heard(said=said))
 
     # -- Tenure's part -------------------------------------------------------------------------------
 
@@ -202,7 +214,7 @@ class Proxy:
             except Exception as exc:  # noqa: BLE001  # no fault of ours may keep an agent from its provider
                 why = "fault"
                 _log.error("fault: %s", type(exc).__name__, exc_info=exc)
-        _log.warning("%s %s went on without lessons: %s", asked.method, asked.path[:100], why)
+        self._without.told(why)
         if not own.door.without_keys and not has_credential(asked.headers):
             raise Problem(503, "store", "Keys cannot be checked now. Nothing was sent on; try again.", headers={"retry-after": "1"})
         return [], why
@@ -226,10 +238,10 @@ class Proxy:
     async def _take_outcome(self, own: OwnPart, asked: Asked, run: str, receive: Receive, send: Send) -> None:
         """`POST /v1/runs/{id}/outcome`; errors are problem details, as those of the service."""
         try:
-            raw, rest = await read_all(receive, 1 << 20)
+            raw, whole = await read_all(receive, 1 << 20)
             if raw is None:
                 return
-            if rest is not None:
+            if not whole:
                 raise Problem(413, "size", "An outcome has at most 1 MiB.")
             await self._pending.settled(run)  # what was said last belongs to the run as well
             told = await asyncio.get_running_loop().run_in_executor(self._recording, own.end, asked, run, raw)

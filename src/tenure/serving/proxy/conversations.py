@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 from tenure.errors import StoreBusy
 from tenure.ports import Conversation
-from tenure.serving.agent_tools import marked
 from tenure.serving.proxy.bodies import Opening
 from tenure.serving.service.engine import Engine
 from tenure.stores.scopes import tenant
+from tenure.traces.echo import marked
 
 IDLE = timedelta(minutes=10)
 """A request that opens a conversation anew begins a run of its own when the last one rested for this long; sooner, it is a retry."""

@@ -100,20 +100,19 @@ async def watch(receive: Receive, running: anyio.CancelScope, content: object) -
     running.cancel()
 
 
-async def read_all(receive: Receive, most: int) -> tuple[bytes | None, Receive | None]:
-    """A body. None if the caller went away; what gives its rest if it is larger than that."""
+async def read_all(receive: Receive, most: int) -> tuple[bytes | None, bool]:
+    """A body, and whether that is all of it: of one that is larger than `most`, only its beginning. None if the caller went away."""
     pieces: list[bytes] = []
     size = 0
-    while True:
+    while size <= most:
         message = await receive()
         if message["type"] == "http.disconnect":
-            return None, None
+            return None, False
         pieces.append(message.get("body", b""))
         size += len(pieces[-1])
         if not message.get("more_body", False):
-            return b"".join(pieces), None
-        if size > most:
-            return b"".join(pieces), receive
+            return b"".join(pieces), True
+    return b"".join(pieces), False
 
 
 class Upload:

@@ -1,12 +1,16 @@
-"""Which turns are still being had and recorded in this process, so that what follows them can wait."""
+"""Which turns are still being had and recorded in this process, so that what follows them can wait; and what the log was told of late."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import anyio
+
+_log = logging.getLogger("tenure.proxy")
 
 
 class Pending:
@@ -50,3 +54,25 @@ class _Held:
             left.remove(self._event)
             if not left:
                 del self._events[name]
+
+
+class Repeated:
+    """Something that may happen hundreds of times a second, and stands in the log now and then, with how often it did.
+
+    Args:
+        what: happened.
+        every_s: seconds between two lines of one reason.
+    """
+
+    def __init__(self, what: str, *, every_s: float) -> None:
+        self._what, self._every_s = what, every_s
+        self._since: dict[str, float] = {}
+        self._count: dict[str, int] = {}
+
+    def told(self, why: str) -> None:
+        """It happened again, for this reason."""
+        self._count[why] = self._count.get(why, 0) + 1
+        now = time.monotonic()
+        if now - self._since.get(why, now - self._every_s) >= self._every_s:
+            _log.warning("%s: %s (%d)", self._what, why, self._count.pop(why))
+            self._since[why] = now

@@ -125,7 +125,13 @@ class Server(uvicorn.Server):
 
 
 def serve(
-    app: Any, address: Address, taken: socket.socket, *, forwarded_from: str = "127.0.0.1", begun: Callable[[], None] | None = None
+    app: Any,
+    address: Address,
+    taken: socket.socket,
+    *,
+    forwarded_from: str = "127.0.0.1",
+    begun: Callable[[], None] | None = None,
+    date_header: bool = True,
 ) -> None:
     """Serve an app until a signal ends it.
 
@@ -135,12 +141,14 @@ def serve(
         taken: the socket, which is closed in the end.
         forwarded_from: addresses of proxies that are believed about their callers, with `behind_tls`.
         begun: called once, before the first request.
+        date_header: whether replies get a date of ours.
     """
     config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
         server_header=False,
+        date_header=date_header,
         lifespan="on",
         proxy_headers=address.behind_tls,
         forwarded_allow_ips=forwarded_from,

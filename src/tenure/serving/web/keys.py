@@ -41,7 +41,7 @@ def add_pages(router: APIRouter) -> None:
         days: Annotated[str, Form(max_length=10)] = "",
         rate: Annotated[str, Form(max_length=10)] = "",
     ) -> Response:
-        visitor.caller.check("administer")
+        visitor.check("administer", "keys.create")
         book = visitor.book
         try:
             scope = visitor.caller.scope(opens.strip() or visitor.caller.key.scope, "administer")
@@ -63,7 +63,7 @@ def add_pages(router: APIRouter) -> None:
 
     @router.post("/keys/{id}/revoke")
     def revoke(request: Request, visitor: Changing, id: str) -> Response:
-        visitor.caller.check("administer")
+        visitor.check("administer", "keys.revoke", id)
         book, whose = visitor.book, visitor.caller.key
         with book.store.tenancy(visitor.caller.tenant) as look:
             key = look.api_key(id)

@@ -152,7 +152,7 @@ def add_pages(router: APIRouter) -> None:
 
     @router.post("/rollback/{version}")
     def rollback(request: Request, visitor: Changing, version: int, newest: Annotated[int, Form()] = -1) -> Response:
-        visitor.caller.check("review")
+        visitor.check("review", "deltas.rollback", str(version))
         with visitor.book.store.reading(visitor.scope) as reading:
             now = reading.version()
         if now != newest:
@@ -160,7 +160,7 @@ def add_pages(router: APIRouter) -> None:
                 409, "changed", f"The playbook is at version {now}; you were shown what would change from version {newest}. Look again."
             )
         admitted = visitor.book.rollback(version, author=visitor.author)
-        visitor.note("playbook.rollback", str(version))
+        visitor.note("deltas.rollback", str(version))
         sentence = f"Went back to version {version}. This is version {admitted.version}; go back to {newest} to undo it."
         return go_on(request, visitor, visitor.to("/ledger"), sentence)
 

@@ -56,7 +56,7 @@ class Change:
 def add_pages(router: APIRouter) -> None:
     """Add the routes."""
 
-    @router.get("/lessons/{id}")
+    @router.get("/lessons/{id:path}")
     def lesson(request: Request, visitor: Seen, id: str) -> Response:
         now = visitor.book.clock.now()
         with visitor.book.store.reading(visitor.scope) as reading:
@@ -93,21 +93,21 @@ def add_pages(router: APIRouter) -> None:
             digest=_digest(found),
         )
 
-    @router.post("/lessons/{id}/pin")
+    @router.post("/lessons/{id:path}/pin")
     def pin(request: Request, visitor: Changing, id: str, pinned: Annotated[str, Form(max_length=3)] = "yes") -> Response:
         return _changed(
             request, visitor, id, lambda one: [Pin(one.id, pinned == "yes")], "Pinned." if pinned == "yes" else "The pin is gone."
         )
 
-    @router.post("/lessons/{id}/retire")
+    @router.post("/lessons/{id:path}/retire")
     def retire(request: Request, visitor: Changing, id: str, reason: Annotated[str, Form(max_length=1_000)] = "") -> Response:
         return _changed(request, visitor, id, lambda one: [Retire(one.id, reason.strip())], "Retired. It can be restored.")
 
-    @router.post("/lessons/{id}/restore")
+    @router.post("/lessons/{id:path}/restore")
     def restore(request: Request, visitor: Changing, id: str) -> Response:
         return _changed(request, visitor, id, lambda one: [Restore(one.id)], "Back in use.")
 
-    @router.post("/lessons/{id}/edit")
+    @router.post("/lessons/{id:path}/edit")
     def edit(
         request: Request,
         visitor: Changing,
@@ -132,7 +132,7 @@ def add_pages(router: APIRouter) -> None:
 
 def _changed(request: Request, visitor: Visitor, id: str, operations: Callable[[Lesson], Sequence[Operation]], sentence: str) -> Response:
     """Change a lesson by a delta of the visitor's."""
-    visitor.caller.check("review")
+    visitor.check("review", "deltas.apply", id)
     with visitor.book.store.reading(visitor.scope) as reading:
         found = find_lesson(reading, id)
     wanted = operations(found)
@@ -141,7 +141,7 @@ def _changed(request: Request, visitor: Visitor, id: str, operations: Callable[[
         return go_on(request, visitor, back, "Nothing was changed.")
     admitted = visitor.book.apply(wanted, author=visitor.author)
     left = [receipt.reason for receipt in admitted.receipts if receipt.status == "skipped"]
-    visitor.note("lessons.change", found.id, "; ".join(left) or "done")
+    visitor.note("deltas.apply", found.id, "; ".join(left) or "done")
     if left:
         return go_on(request, visitor, back, f"Nothing was changed: {'; '.join(left)}.", careful=True)
     warned = " ".join(admitted.warnings)

@@ -140,7 +140,7 @@ def add_pages(router: APIRouter) -> None:
             states=CLOSED,
         )
 
-    @router.get("/review/{id}")
+    @router.get("/review/{id:path}")
     def one(request: Request, visitor: Seen, id: str) -> Response:
         with visitor.book.store.reading(visitor.scope) as reading:
             held = held_changes(reading)
@@ -178,7 +178,7 @@ def add_pages(router: APIRouter) -> None:
 
     @router.post("/review/undo")
     def undo(request: Request, visitor: Changing, batch: Annotated[str, Form(max_length=40)] = "") -> Response:
-        visitor.caller.check("review")
+        visitor.check("review", "review.undo", batch)
         book = visitor.book
         with book.store.writing(visitor.scope) as work:
             done = undo_review(work, batch, ids=book.ids, at=book.clock.now(), author=visitor.author)
@@ -188,7 +188,7 @@ def add_pages(router: APIRouter) -> None:
         sentence = f"Took back version {done.at_version}, as version {done.version}: {again}. {left}".strip()
         return go_on(request, visitor, visitor.to("/review"), sentence, careful=bool(left))
 
-    @router.post("/review/{id}/edit")
+    @router.post("/review/{id:path}/edit")
     def edit(
         request: Request,
         visitor: Changing,
@@ -272,7 +272,7 @@ def _decided(
     anyway: bool = False,
 ) -> Response:
     """Carry out what the visitor decided, as one delta."""
-    visitor.caller.check("review")
+    visitor.check("review", "review.decide")
     book = visitor.book
     with book.store.writing(visitor.scope) as work:
         waiting = {one.id: one for one in held_changes(work)}
@@ -284,7 +284,7 @@ def _decided(
         ]
         done = decide(work, rulings, ids=book.ids, at=book.clock.now(), author=visitor.author, anyway=anyway) if rulings else Decided()
     if done.batch:
-        visitor.note(f"review.{state}", done.batch)
+        visitor.note("review.decide", done.batch)
     sentence, careful = _told(rulings, done, gone)
     return go_on(request, visitor, visitor.to("/review"), sentence, careful=careful)
 

@@ -49,7 +49,7 @@ def add_pages(router: APIRouter) -> None:
             unlearned=unlearned,
         )
 
-    @router.get("/runs/{id}")
+    @router.get("/runs/{id:path}")
     def run(request: Request, visitor: Seen, id: str, first: Annotated[int, Query(ge=0, le=2**31)] = 0) -> Response:
         with visitor.book.store.reading(visitor.scope) as reading:
             found = reading.run(id)

@@ -41,7 +41,7 @@ def add_pages(router: APIRouter) -> None:
         value: Annotated[str, Form(max_length=2_000)] = "",
         back_to_default: Annotated[str, Form(max_length=3)] = "",
     ) -> Response:
-        visitor.caller.check("administer")
+        visitor.check("administer", "settings.set", name)
         if name not in SETTINGS:
             raise Problem(404, "unknown", f"There is no setting '{name[:60]}'. See what there is: the page Settings.")
         back = visitor.to("/settings")

@@ -76,7 +76,8 @@ class Visitor:
         named = {"scope": self.scope, **{name: value for name, value in query.items() if value not in ("", None)}}
         if named["scope"] == self.home:
             del named["scope"]
-        return f"{path}?{urlencode(named, doseq=True)}" if named else path
+        place = quote(path.encode("utf-8", "replace"), safe="/~")
+        return f"{place}?{urlencode(named, doseq=True, errors='replace')}" if named else place
 
     def may(self, act: Act) -> bool:
         """Whether their key lets them do this."""
@@ -87,9 +88,19 @@ class Visitor:
         """How deltas name them."""
         return self.caller.author
 
-    def note(self, act: str, subject: str = "", outcome: str = "done") -> None:
-        """Put into the audit what they did."""
-        note(self.engine, self.caller, act, scope=self.scope, subject=subject, outcome=outcome)
+    def check(self, act: Act, name: str, subject: str = "") -> None:
+        """Make sure that they may do this; an attempt that is refused stands in the audit under its name.
+
+        Raises:
+            Problem: 403, they may not.
+        """
+        if not self.may(act):
+            self.note(name, subject, "refused: forbidden")
+        self.caller.check(act)
+
+    def note(self, name: str, subject: str = "", outcome: str = "done") -> None:
+        """Put into the audit what they did, under the name that the API has for it."""
+        note(self.engine, self.caller, name, scope=self.scope, subject=subject, outcome=outcome)
 
 
 def visitor_of(request: Request, scope: Annotated[str, Query(max_length=400)] = "") -> Visitor:

@@ -7,7 +7,6 @@ import logging
 import os
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import PlainTextResponse
 
 from tenure.errors import TenureError
 from tenure.serving.service.api import PROBLEMS, told
@@ -43,12 +42,7 @@ def ready(engine: Engined) -> Response:
     return answered({"status": "ready", "version": VERSION})
 
 
-@ROUTER.get(
-    "/metrics",
-    response_class=PlainTextResponse,
-    summary="Metrics for Prometheus",
-    responses={200: {"description": "Metrics of this process.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
-)
+@ROUTER.get("/metrics", include_in_schema=False)  # the operator's, and no part of the API
 def metrics(request: Request) -> Response:
     """Metrics of this process as Prometheus reads them, where the server was started with `--metrics`. They name no tenant.
 

@@ -1,0 +1,304 @@
+"""Runs of the proxy: their outcomes, what is forgotten while they go on, who may see them, and what happens when something fails."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from tenure.errors import StoreError
+from tenure.playbook.delta import Add, Update
+from tenure.ports import Store
+from tenure.serving.service.callers import make_key
+from tenure.stores.in_memory import InMemoryStore
+from tenure.stores.sqlite import open_sqlite
+from tenure.wiring import Tenure
+from tests.serving.proxy.servers import SCOPE, STREAM, Answer, Running, chat_reply, events, response_reply, running
+from tests.serving.proxy.test_openai_client import LESSON, TASK, recorded
+
+SECRET_LESSON = "Ask Mallory before refunds above 900."
+
+
+def ask(
+    url: str, *, task: str = TASK, more: Any = (), form: str = "chat/completions", body: dict[str, Any] | None = None, **headers: str
+) -> httpx2.Response:
+    """A request to a model; names of headers have `_` for `-`."""
+    said = body or {"model": "m", "messages": [{"role": "user", "content": task}, *more]}
+    named = {"authorization": "Bearer callers", **{name.replace("_", "-"): value for name, value in headers.items()}}
+    return httpx2.post(f"{url}/v1/{form}", json=said, headers=named, timeout=30)
+
+
+def sent(there: Running, place: int = -1) -> str:
+    """All that the provider got of a request."""
+    return there.provider.got[place].body.decode()
+
+
+@pytest.fixture
+def there() -> Iterator[Running]:
+    with running(InMemoryStore()) as found:
+        found.book.apply([Add(section="refunds", text=LESSON), Add(section="refunds", text=SECRET_LESSON)])
+        found.provider.answer = lambda got: Answer(chunks=[chat_reply()])
+        yield found
+
+
+@pytest.mark.parametrize(("said", "score"), [("success", 1.0), ("failure", 0.0), ("0.25", 0.25)])
+def test_an_outcome_in_a_header_ends_the_run(there: Running, said: str, score: float) -> None:
+    answer = ask(there.url, x_tenure_outcome=said)
+    run = recorded(there, answer.headers["x-tenure-run"], 2)
+    assert (run.outcome.score, run.outcome.signal) == (score, "environment")
+    assert run.ended
+    until = time.monotonic() + 5
+    while not there.arrived and time.monotonic() < until:
+        time.sleep(0.01)
+    assert there.arrived == [(SCOPE, run.id)]
+    assert ask(there.url).headers["x-tenure-run"] != run.id  # the same words again are another run
+
+
+def test_an_outcome_can_be_posted_and_is_learned_from(there: Running) -> None:
+    run = ask(there.url).headers["x-tenure-run"]
+    told = httpx2.post(f"{there.url}/v1/runs/{run}/outcome", json={"success": False, "feedback": "paid twice", "signal": "test"})
+    assert (told.status_code, told.json()) == (202, {"run": run, "scope": SCOPE, "state": "kept"})
+    found = recorded(there, run, 3)  # what was said last belongs to it, though the outcome came at once
+    assert (found.outcome.success, found.outcome.feedback, found.outcome.signal) == (False, "paid twice", "test")
+    assert there.arrived == [(SCOPE, run)]
+    learned = there.book.learn_kept()
+    assert learned.runs == 1
+    assert all("tenure-context" not in step.content for step in found.steps)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "word"),
+    [
+        (b"{}", 422, "how the run ended"), (b"[]", 422, "no JSON object"), (b'{"success": true, "score": 0.1}', 422, "contradict"),
+        (b'{"success": "yes"}', 422, "true, false"), (b'{"score": 2}', 400, "0 to 1"), (b'{"won": true}', 422, "won"),
+        (b'{"success": true, "signal": "stars"}', 422, "signal"),
+    ],
+)  # fmt: skip
+def test_an_outcome_that_says_nothing_is_refused(there: Running, body: bytes, status: int, word: str) -> None:
+    run = ask(there.url).headers["x-tenure-run"]
+    told = httpx2.post(f"{there.url}/v1/runs/{run}/outcome", content=body)
+    assert (told.status_code, told.headers["content-type"]) == (status, "application/problem+json")
+    assert word in told.json()["detail"]
+
+
+def test_a_header_that_cannot_be_read_is_refused_before_anything_is_paid(there: Running) -> None:
+    assert ask(there.url, x_tenure_outcome="maybe").status_code == 400
+    answer = ask(there.url, x_tenure_run="no spaces")
+    assert answer.json()["error"]["code"] == "tenure_run"
+    assert httpx2.post(f"{there.url}/v1/messages", json={}, headers={"x-tenure-outcome": "2"}).json()["type"] == "error"
+    assert there.provider.got == []
+
+
+def test_a_run_can_be_named_and_then_goes_by_its_name(there: Running) -> None:
+    first = ask(there.url, x_tenure_run="ticket-17")
+    second = ask(there.url, task="Something else altogether", x_tenure_run="ticket-17")
+    assert first.headers["x-tenure-run"] == second.headers["x-tenure-run"] == "ticket-17"
+    assert [one.content for one in recorded(there, "ticket-17", 6).steps if one.role == "user"] == [TASK, "Something else altogether"]
+    own = [[one for one in got.json["messages"] if "tenure-context" in one["content"]] for got in there.provider.got]
+    assert own[0] == own[1] != []
+
+
+@pytest.mark.parametrize("act", ["forget", "edit", "revoke", "scope"])
+def test_what_is_forgotten_or_edited_stands_in_no_later_request(there: Running, act: str) -> None:
+    reply = [{"role": "assistant", "content": "Done."}, {"role": "user", "content": "go on"}]
+    run = ask(there.url).headers["x-tenure-run"]
+    assert SECRET_LESSON in sent(there)
+    recorded(there, run, 3)
+    # A lesson of another process: what was kept here must not help it to stay.
+    other = Tenure(there.engine.store, SCOPE if act != "scope" else "acme/other", embedder="none")
+    if act == "edit":
+        (lesson,) = [one for one in other.playbook.lessons if "Mallory" in one.text]
+        other.apply([Update(lesson.id, text="Ask Carol before refunds above 900.")])
+    elif act == "revoke":
+        other.revoke_origin("local/api")
+    else:
+        other.apply([Add(section="x", text="Mallory likes tea.")])
+        other.forget(subjects="Mallory")
+    answer = ask(there.url, more=reply)
+    assert answer.headers["x-tenure-run"] == run
+    if act == "scope":  # forgetting in another scope of the tenant only has the texts made anew
+        assert SECRET_LESSON in sent(there)
+        return
+    assert (SECRET_LESSON in sent(there)) == (act == "revoke")
+    assert LESSON in sent(there)
+    ask(there.url, more=reply)
+    assert sent(there) == sent(there, -2)
+
+
+def test_a_past_that_the_provider_keeps_is_told_that_something_changed(there: Running) -> None:
+    there.provider.answer = lambda got: Answer(chunks=[json.dumps(response_reply(id=f"resp_{len(there.provider.got)}")).encode()])
+    ask(there.url, form="responses", body={"model": "m", "input": TASK})
+    there.book.forget(subjects="Mallory")
+    for before in (1, 2):
+        ask(there.url, form="responses", body={"model": "m", "input": "go on", "previous_response_id": f"resp_{before}"})
+    assert "no longer holds" in sent(there, 1)
+    assert "Mallory" not in sent(there, 1)
+    assert there.provider.got[2].json["input"] == "go on"
+
+
+def test_a_lesson_that_was_learned_meanwhile_waits_for_the_next_conversation(there: Running) -> None:
+    ask(there.url)
+    there.book.apply([Add(section="refunds", text="Refund invoice 4711 only once.")])
+    ask(there.url, more=[{"role": "assistant", "content": "Done."}])
+    assert "only once" not in sent(there)
+    ask(there.url, task="Refund invoice 4711 again, please.")
+    assert "only once" in sent(there)
+
+
+def test_two_tenants_see_nothing_of_each_other() -> None:
+    store = InMemoryStore()
+    with running(store, without_keys=False) as there:
+        keys = {}
+        for tenant in ("acme", "globex"):
+            book = there.engine.book(f"{tenant}/support")
+            book.apply([Add(section="s", text=f"Refunds of {tenant} need approval by {tenant}-boss.")])
+            keys[tenant] = make_key(store, book.clock, book.ids, scope=f"{tenant}/support", role="reporter", by="cli").text
+        there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
+        runs = {tenant: ask(there.url, x_tenure_key=key).headers["x-tenure-run"] for tenant, key in keys.items()}
+        for place, (mine, other) in enumerate((("acme", "globex"), ("globex", "acme"))):
+            assert f"{mine}-boss" in sent(there, place)
+            assert other not in sent(there, place)
+            assert keys[mine] not in sent(there, place)
+            assert not [name for name, _ in there.provider.got[place].headers if b"tenure" in name]
+        recorded(there, runs["acme"], 3)
+        cross = {"x-tenure-key": keys["globex"]}
+        missing = httpx2.post(f"{there.url}/v1/runs/01NONE/outcome", json={"success": True}, headers=cross)
+        foreign = httpx2.post(f"{there.url}/v1/runs/{runs['acme']}/outcome", json={"success": True}, headers=cross)
+        assert foreign.status_code == missing.status_code == 404
+        assert foreign.text.replace(runs["acme"], "01NONE") == missing.text
+        count = len(there.provider.got)
+        assert ask(there.url, x_tenure_key=keys["globex"], x_tenure_scope="acme/support").status_code == 404
+        assert ask(there.url, x_tenure_key=keys["globex"][:-8] + "xxxxxxxx").status_code == 401
+        refused = ask(there.url)
+        assert refused.status_code == 401
+        assert "x-tenure-key" in refused.json()["error"]["message"]
+        assert httpx2.get(f"{there.url}/v1/models").status_code == 401
+        assert len(there.provider.got) == count
+        assert httpx2.get(f"{there.url}/v1/models", headers=cross).status_code == 200
+
+
+class Failing:
+    """A store that fails, or hangs, when it is told to."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self.how = store, ""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        if name not in ("reading", "writing", "tenancy", "changing_tenancy"):
+            return found
+
+        @contextlib.contextmanager
+        def look(*given: Any) -> Iterator[Any]:
+            if self.how == "down":
+                raise StoreError("no connection to db.example with password hunter2")
+            if self.how == "slow":
+                time.sleep(0.4)
+            with found(*given) as opened:
+                yield opened
+
+        return look
+
+
+@pytest.mark.parametrize(("how", "word"), [("down", "store down"), ("slow", "slow")])
+def test_without_a_store_requests_pass_untouched_and_say_so(how: str, word: str) -> None:
+    store = Failing(InMemoryStore())
+    with running(store, budget_ms=100) as there:
+        there.book.apply([Add(section="refunds", text=LESSON)])
+        there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
+        store.how = how
+        body = {"model": "m", "messages": [{"role": "user", "content": TASK}]}
+        answer = ask(there.url, body=body)
+        assert answer.status_code == 200
+        assert answer.headers["x-tenure"] == f"passed; {word}"
+        assert there.provider.got[0].json == body
+        assert b"hunter2" not in answer.content
+        store.how = ""
+        time.sleep(0.0 if how == "down" else 2.0)
+        assert ask(there.url, body=body).headers["x-tenure"] == "added"
+
+
+def test_keys_that_cannot_be_checked_let_only_those_pass_who_pay_themselves() -> None:
+    store = Failing(InMemoryStore())
+    with running(store, without_keys=False) as there:
+        store.how = "down"
+        assert ask(there.url, x_tenure_key="tnr_x").status_code in (200, 401)
+        assert ask(there.url, authorization="", x_tenure_key=f"tnr_{'a' * 62}.acme").status_code == 503
+        assert ask(there.url, x_tenure_key=f"tnr_{'a' * 62}.acme").headers["x-tenure"] == "passed; store down"
+
+
+def test_a_provider_that_cannot_be_reached_is_told_in_its_own_form(there: Running) -> None:
+    there.proxy._upstreams.urls.update(openai="http://127.0.0.1:9", anthropic="http://127.0.0.1:9")  # type: ignore[attr-defined]
+    openai = ask(there.url)
+    anthropic = httpx2.post(f"{there.url}/v1/messages", json={"messages": [{"role": "user", "content": "x"}]})
+    assert (openai.status_code, openai.json()["error"]["type"]) == (502, "upstream_error")
+    assert (anthropic.status_code, anthropic.json()["type"], anthropic.json()["error"]["type"]) == (502, "error", "api_error")
+
+
+def test_an_answer_that_breaks_off_breaks_off_for_the_caller_and_is_recorded(there: Running) -> None:
+    pieces = [{"choices": [{"index": 0, "delta": {"content": one}}], "model": "m"} for one in ("one ", "two ")]
+    there.provider.answer = lambda got: Answer(headers=STREAM, chunks=events(*pieces), breaks=True)
+    with pytest.raises(httpx2.RemoteProtocolError):
+        ask(there.url, x_tenure_run="broken-1")
+    run = recorded(there, "broken-1", 4)
+    assert [(step.kind, step.content or step.name) for step in run.steps][1:] == [
+        ("message", "one two "),
+        ("event", '{"model": "m"}'),
+        ("event", "reply_cut_off"),
+    ]
+
+
+def test_a_caller_that_goes_away_is_recorded_as_far_as_it_got_and_the_provider_is_let_go(there: Running) -> None:
+    pieces = [{"choices": [{"index": 0, "delta": {"content": f"{n} "}}]} for n in range(400)]
+    there.provider.answer = lambda got: Answer(headers=STREAM, chunks=events(*pieces), pause_s=0.02)
+    parts = urlsplit(there.url)
+    connection = http.client.HTTPConnection(str(parts.hostname), int(parts.port or 0))
+    connection.request(
+        "POST", "/v1/chat/completions", json.dumps({"messages": [{"role": "user", "content": TASK}]}), {"x-tenure-run": "left-1"}
+    )
+    answer = connection.getresponse()
+    assert b"0 " in answer.read1(200)
+    answer.close()
+    connection.close()
+    run = recorded(there, "left-1", 3)
+    assert run.steps[1].content.startswith("0 ")
+    assert run.steps[-1].name == "reply_cut_off"
+    time.sleep(0.3)
+    assert there.provider.sent < 200
+
+
+def test_a_large_request_is_passed_and_said_so(there: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenure.serving.proxy.app.LARGEST", 20_000)
+    answer = ask(there.url, task="long " * 20_000)
+    assert answer.headers["x-tenure"] == "passed; too large"
+    assert there.provider.got[0].json["messages"] == [{"role": "user", "content": "long " * 20_000}]
+
+
+def test_conversations_at_once_keep_apart_and_one_opening_at_once_is_one_run(tmp_path: Path) -> None:
+    store = open_sqlite(f"sqlite:///{tmp_path / 'book.db'}")
+    with running(store) as there:
+        there.book.apply([Add(section="refunds", text=LESSON)])
+        there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
+        runs: list[tuple[int, str]] = []
+
+        def work(number: int) -> None:
+            runs.append((number % 6, ask(there.url, task=f"Task number {number % 6} of the day.").headers["x-tenure-run"]))
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(18)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(set(runs)) == len({run for _, run in runs}) == 6
+        for _, run in set(runs):
+            assert len([one for one in recorded(there, run, 3).steps if one.role == "user"]) == 1
+    store.close()
