@@ -123,7 +123,7 @@ class _Calls:
         asked = reply.headers.get("retry-after", "") if reply is not None else ""
         if asked.isdecimal():
             return min(float(asked), LONGEST_WAIT_S) + random.random() * 0.1
-        return min(0.2 * 2**attempt, LONGEST_WAIT_S) * (0.5 + random.random())
+        return min(0.2 * float(2**attempt), LONGEST_WAIT_S) * (0.5 + random.random())
 
     @staticmethod
     def _read(reply: httpx2.Response) -> Any:

@@ -17,7 +17,7 @@ from tenure.version import VERSION
 from tenure.wiring import Tenure
 from tests.serving.service import services
 
-EXAMPLES = 6
+EXAMPLES = 3
 """Requests of each kind for each route; with `-m full` many more."""
 
 

@@ -115,7 +115,7 @@ def test_the_official_client_of_mcp_calls_tools_by_role(tenure: Tenure, tenure_c
 
     async def tools_of(url: str, key: str, *, acts: bool) -> set[str]:
         async with (
-            httpx2.AsyncClient(headers={"authorization": f"Bearer {key}"}) as http,
+            httpx2.AsyncClient(headers={"authorization": f"Bearer {key}"}, timeout=60) as http,
             streamable_http_client(f"{url}/mcp", http_client=http) as streams,
             ClientSession(*streams[:2]) as session,
         ):

@@ -6,6 +6,7 @@ is not there.
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -52,6 +53,11 @@ def mcp_room(body_bytes: int) -> Room:
     return Room(mount=mount, unbounded=(PATH,), lifespan=servers.open)
 
 
+def _load() -> None:
+    """Load the library of MCP beside the first requests: it takes as long as all else that a server does before it listens."""
+    import tenure.serving.mcp  # noqa: F401
+
+
 @dataclass(slots=True)
 class _Running:
     app: Starlette
@@ -72,6 +78,7 @@ class _Servers:
         """Servers can be begun inside; they end with it."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
+            threading.Thread(target=_load, name="tenure-mcp-load", daemon=True).start()
             try:
                 yield
             finally:
@@ -105,7 +112,6 @@ class _Servers:
         return found
 
     def _made(self, engine: Engine, caller: Caller, scope: str) -> Starlette:
-        # Loading the library takes as long as all else that a server does before it listens; who never asks does not wait for it.
         from mcp.server.transport_security import TransportSecuritySettings
 
         from tenure.serving.agent_memory import AgentMemory
