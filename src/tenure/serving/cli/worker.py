@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
     group = add_group(
         app,
         "worker",
-        "Learn in the background for a service on PostgreSQL. Start as many as you like, on as many machines.",
+        "Learn in the background for a service on PostgreSQL.",
         "tenure worker run --db postgresql://tenure_app@db/tenure",
         "tenure worker run --at-once 8 --limit openai=600 --per-tenant 2",
         "tenure worker jobs --dead",
@@ -66,9 +66,9 @@ def run(
     ] = 30,
     log: Annotated[str, typer.Option("--log", metavar="LEVEL", help="Log of events as JSON lines: info, warning, off.")] = "off",
 ) -> int:
-    """Take jobs and do them until it is told to end (Ctrl-C, SIGTERM), which lets those at hand finish.
+    """Take jobs and do them, until Ctrl-C or SIGTERM; those at hand finish.
 
-    Kill one at any time: its jobs are taken over by others within half a minute, and a run that is learned from twice counts once.
+    Start as many workers as you like, on as many machines. Kill one at any time: its jobs are taken over by others within half a minute, and a run that is learned from twice counts once.
     """
     watch(log)
     limits = _limits(limit or (), at_once=at_once, per_tenant=per_tenant, tenant_minute=tenant_minute)
@@ -95,7 +95,7 @@ def jobs(
     dead: Annotated[bool, typer.Option("--dead", help="Only those whose attempts are used up.")] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, metavar="N", help="How many at most.")] = 20,
 ) -> int:
-    """List jobs, newest first: what waits, runs, is done, or is dead and why."""
+    """List jobs: what waits, runs, is done, or is dead and why."""
     with _opened(request) as (_, queue, _engine, _url):
         counts = queue.counts()
         found = queue.jobs("dead" if dead else None, limit=limit)
