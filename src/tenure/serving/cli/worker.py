@@ -68,7 +68,8 @@ def run(
 ) -> int:
     """Take jobs and do them, until Ctrl-C or SIGTERM; those at hand finish.
 
-    Start as many workers as you like, on as many machines. Kill one at any time: its jobs are taken over by others within half a minute, and a run that is learned from twice counts once.
+    Start as many workers as you like, on as many machines. Kill one at any time: its jobs are taken over by others within half
+    a minute, and a run that is learned from twice counts once.
     """
     watch(log)
     limits = _limits(limit or (), at_once=at_once, per_tenant=per_tenant, tenant_minute=tenant_minute)
