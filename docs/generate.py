@@ -310,7 +310,34 @@ def _docstring(value: Any) -> str:
     return "\n".join(parts)
 
 
-PAGES: dict[str, Callable[[], str]] = {"cli.md": cli_page, "config.md": config_page, "python.md": python_page}
+def http_page() -> str:
+    """docs/reference/http.md: every operation of the REST API, and who may use it."""
+    from tenure.serving.service.app import build_app
+    from tenure.serving.service.engine import Engine
+    from tenure.wiring import Tenure
+
+    with Tenure.open("memory://", scope="local/docs", embedder="none") as book:
+        document = build_app(Engine(book)).openapi()
+    parts = [
+        "# REST API",
+        NOTICE,
+        "What a running server says of itself at `/openapi.json`, in short: each operation, what a key must be allowed for it "
+        "([roles](../howto/serve.md#make-a-key)), and what it does. Requests and replies are JSON; errors are problem details "
+        "(RFC 9457) with `type`, `title`, `status`, `detail` and the id of the request. Lists come in pages: send `next` of one "
+        "as `after`. A POST with an `Idempotency-Key` is done once.",
+    ]
+    by_tag: dict[str, list[str]] = {}
+    for path, methods in document["paths"].items():
+        for method, said in methods.items():
+            act = str(said.get("x-tenure-act", "")) or "no key"
+            told = " ".join(str(said.get("description") or said.get("summary", "")).split("\n\n")[0].split())
+            by_tag.setdefault(said["tags"][0], []).append(f"| `{method.upper()} {path}` | {act} | {told} |")
+    for tag, lines in by_tag.items():
+        parts += [f"## {tag.capitalize()}", "| operation | needs | what it does |\n|---|---|---|\n" + "\n".join(lines)]
+    return "\n\n".join(parts) + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {"cli.md": cli_page, "config.md": config_page, "http.md": http_page, "python.md": python_page}
 
 if __name__ == "__main__":
     sys.exit(main())
