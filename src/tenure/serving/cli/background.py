@@ -74,6 +74,7 @@ def learning(request: Request, engine: Engine, threads: int) -> Iterator[None]:
             if not learns.close():
                 request.terminal.say("A run is still being learned from; it is learned again after the next start.")
         return
+    from tenure import telemetry
     from tenure.project import database_url, is_postgres
 
     url = database_url(request.db)
@@ -85,6 +86,7 @@ def learning(request: Request, engine: Engine, threads: int) -> Iterator[None]:
     from tenure.workers.work import Engine as Jobs
 
     queued = QueuedLearning(engine.store, JobQueue(url, Jobs(engine.store).model_of))
+    telemetry.watch_queue("learn", lambda: queued.jobs.counts()["waiting"])
     engine.learning = queued
     try:
         yield
