@@ -69,7 +69,11 @@ def test_a_run_of_the_name_in_another_scope_is_another(store: Store) -> None:
     """Callers name runs: two scopes of a tenant may each have a `ticket-17`."""
     scope, tenant = names()
     with store.changing_tenancy(tenant) as work:
-        for name, where, used in (("a", scope, "2026-03-15"), ("b", f"{scope}/below", "2026-03-16"), ("c", f"{scope}-beside", "2026-03-17")):
+        for name, where, used in (
+            ("a", scope, "2026-03-15"),
+            ("b", f"{scope}/below", "2026-03-16"),
+            ("c", f"{scope}-beside", "2026-03-17"),
+        ):
             work.keep_conversation(conversation(where, name, used=used))
         found = {where: work.conversation_of_run("01RUN", where) for where in (scope, f"{scope}/below", tenant, f"{scope}/none")}
     assert {where: one.id if one is not None else None for where, one in found.items()} == {

@@ -74,6 +74,12 @@ def test_an_outcome_can_be_posted_and_is_learned_from(there: Running) -> None:
     assert there.arrived == [(SCOPE, run)]
     learned = there.book.learn_kept()
     assert learned.runs == 1
+    # What was learned from stays: an outcome that nobody will learn from is not acknowledged.
+    again = httpx2.post(f"{there.url}/v1/runs/{run}/outcome", json={"success": False})
+    other = httpx2.post(f"{there.url}/v1/runs/{run}/outcome", json={"success": True})
+    assert (again.status_code, other.status_code) == (202, 409)
+    assert "another outcome" in other.json()["detail"]
+    assert recorded(there, run, 3).outcome == found.outcome
     assert all("tenure-context" not in step.content for step in found.steps)
 
 

@@ -155,7 +155,9 @@ class Proxy:
         given, why = await self._in_time(own, work, asked)
         prepared = given[0] if given else None
         run = prepared.taken.up.conversation.run if prepared is not None and prepared.taken is not None else said.run
-        with self._pending.held(tenant(prepared.admitted.scope) if prepared is not None else own.door.claimed(asked.by_name), run) as pending:
+        with self._pending.held(
+            tenant(prepared.admitted.scope) if prepared is not None else own.door.claimed(asked.by_name), run
+        ) as pending:
             heard = Heard(
                 said=prepared.said if prepared is not None else f"passed; {why}",
                 run=run,

@@ -45,7 +45,12 @@ def read_cursor(cursor: str, *of: str, counts: bool = False) -> str:
     except (ValueError, binascii.Error, UnicodeError, RecursionError):
         read = None
     sound = isinstance(read, list) and len(read) == 2 and read[0] == _list_name(of) and isinstance(read[1], str) and read[1]
-    if not isinstance(read, list) or not sound or (counts and not _NUMBER.fullmatch(read[1])) or without_lone_surrogates(read[1]) != read[1]:
+    if (
+        not isinstance(read, list)
+        or not sound
+        or (counts and not _NUMBER.fullmatch(read[1]))
+        or without_lone_surrogates(read[1]) != read[1]
+    ):
         raise Problem(
             422, "cursor", "The cursor is none of this list. Take `next` of the page before, and leave the other parameters alone."
         )
