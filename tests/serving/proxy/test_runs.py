@@ -100,13 +100,12 @@ def test_an_outcome_that_says_nothing_is_refused(there: Running, body: bytes, st
 
 
 def test_an_outcome_with_half_a_character_is_kept(tmp_path: Path) -> None:
-    with contextlib.closing(open_sqlite(f"sqlite:///{tmp_path}/a.db", now=SystemClock().now)) as store:
-        with running(store) as there:
-            there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
-            run = ask(there.url).headers["x-tenure-run"]
-            body = b'{"success": false, "expected": "paid \\ud83d", "feedback": "paid \\ud83d"}'
-            assert httpx2.post(f"{there.url}/v1/runs/{run}/outcome", content=body).status_code == 202
-            assert recorded(there, run, 2).outcome.expected == "paid \ufffd"
+    with contextlib.closing(open_sqlite(f"sqlite:///{tmp_path}/a.db", now=SystemClock().now)) as store, running(store) as there:
+        there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
+        run = ask(there.url).headers["x-tenure-run"]
+        body = b'{"success": false, "expected": "paid \\ud83d", "feedback": "paid \\ud83d"}'
+        assert httpx2.post(f"{there.url}/v1/runs/{run}/outcome", content=body).status_code == 202
+        assert recorded(there, run, 2).outcome.expected == "paid \ufffd"
 
 
 def test_a_message_of_an_odd_role_keeps_no_turn_from_being_recorded(there: Running) -> None:
