@@ -125,8 +125,12 @@ class ConversationReading(Protocol):
         """A conversation by its id, out of date or not."""
         ...
 
-    def conversation_of_run(self, run: str) -> Conversation | None:
-        """The conversation that is recorded as a run; of several the one used last."""
+    def conversation_of_run(self, run: str, scope: str) -> Conversation | None:
+        """The conversation that is recorded as a run of a scope, or of one below it.
+
+        Callers name runs, so that two scopes may each have one of the name: that of the scope itself goes before those below it,
+        and of several the one used last.
+        """
         ...
 
     def conversation_of_reply(self, reply: str) -> Conversation | None:

@@ -48,8 +48,8 @@ def test_a_conversation_is_kept_whole_and_replaced(store: Store) -> None:
     with store.tenancy(tenant) as look:
         assert look.conversation("c1") == conversation(scope, ended="2026-03-16")
         assert look.conversation("c3") is None
-        assert look.conversation_of_run("01RUN") == look.conversation("c1")
-        assert look.conversation_of_run("01NONE") is None
+        assert look.conversation_of_run("01RUN", scope) == look.conversation("c1")
+        assert look.conversation_of_run("01NONE", scope) is None
         assert look.conversation_of_reply("resp_1") == look.conversation("c2")
         assert look.conversation_of_reply("resp_2") is None
         assert look.prompt_generation() == 0
@@ -60,9 +60,25 @@ def test_of_several_conversations_of_a_run_the_one_used_last_is_meant(store: Sto
     with store.changing_tenancy(tenant) as work:
         for name, used in (("a", "2026-03-15"), ("b", "2026-03-17"), ("c", "2026-03-16")):
             work.keep_conversation(conversation(scope, name, used=used))
-        found = work.conversation_of_run("01RUN")
+        found = work.conversation_of_run("01RUN", scope)
     assert found is not None
     assert found.id == "b"
+
+
+def test_a_run_of_the_name_in_another_scope_is_another(store: Store) -> None:
+    """Callers name runs: two scopes of a tenant may each have a `ticket-17`."""
+    scope, tenant = names()
+    with store.changing_tenancy(tenant) as work:
+        for name, where, used in (
+            ("a", scope, "2026-03-15"),
+            ("b", f"{scope}/below", "2026-03-16"),
+            ("c", f"{scope}-beside", "2026-03-17"),
+        ):
+            work.keep_conversation(conversation(where, name, used=used))
+        found = {where: work.conversation_of_run("01RUN", where) for where in (scope, f"{scope}/below", tenant, f"{scope}/none")}
+    assert {where: one.id if one is not None else None for where, one in found.items()} == {
+        scope: "a", f"{scope}/below": "b", tenant: "c", f"{scope}/none": None,
+    }  # fmt: skip
 
 
 def test_one_of_an_earlier_generation_is_not_kept(store: Store) -> None:
@@ -114,7 +130,7 @@ def test_another_tenant_sees_and_outdates_nothing(store: Store) -> None:
         work.name_reply("resp_1", "c1", "2026-03-15")
     with store.changing_tenancy(other) as work:
         assert work.conversation("c1") is None
-        assert work.conversation_of_run("01RUN") is None
+        assert work.conversation_of_run("01RUN", scope) is None
         assert work.conversation_of_reply("resp_1") is None
         assert work.outdate_conversations() == 1
         assert work.drop_conversations(before="2027") == 0

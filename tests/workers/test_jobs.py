@@ -97,6 +97,36 @@ def test_a_job_that_fails_is_dead_with_its_reason_until_it_is_replayed(database:
     assert "is done, not dead" in str(refused["said"])
 
 
+def test_a_run_that_came_while_learning_was_off_is_learned_once_it_is_on(database: Database, book: Tenure, queue: object) -> None:
+    from tenure.workers.queue import JobQueue
+
+    assert isinstance(queue, JobQueue)
+    book.keep(cured("r1", book.scope, 7))
+    for _ in range(2):  # off and on again, twice before a sweep comes by
+        book.set("learn.enabled", "off")
+        queue.arrived(book.scope, "r1", "4:known")
+        command(database.url, "run", "--drain")
+    with book.store.reading(book.scope) as look:
+        assert look.unlearned() == ["r1"]
+    book.set("learn.enabled", "on")
+    command(database.url, "run", "--drain")
+    with book.store.reading(book.scope) as look:
+        assert look.unlearned() == []
+        assert [str(entry.delta.key) for entry in look.ledger()] == ["learn:r1:4:known"]
+
+
+def test_a_sweep_goes_on_behind_a_dead_job_whose_scope_has_another_model_now(database: Database, book: Tenure, queue: object) -> None:
+    book.keep(cured("r1", book.scope, 7))
+    book.set("model", "nobody:nothing")
+    command(database.url, "run", "--drain")
+    book.set("model", None)
+    other = Tenure(book.store, "zeta/desk")
+    other.keep(cured("r2", other.scope, 7))
+    command(database.url, "run", "--drain")
+    with book.store.reading(other.scope) as look:
+        assert look.unlearned() == []
+
+
 def test_jobs_of_a_worker_that_was_killed_for_ever_and_of_an_older_release_are_taken_over(
     database: Database, book: Tenure, queue: object
 ) -> None:

@@ -27,10 +27,12 @@ class SqlConversations:
         t = rows.conversations
         return _conversation(self._connection.execute(self._mine(t).where(t.c.id == conversation_id)).first())
 
-    def conversation_of_run(self, run: str) -> Conversation | None:
-        """The conversation that is recorded as a run."""
+    def conversation_of_run(self, run: str, scope: str) -> Conversation | None:
+        """The conversation that is recorded as a run of a scope, or of one below it."""
         t = rows.conversations
-        return _conversation(self._connection.execute(self._mine(t).where(t.c.run == run).order_by(t.c.used.desc(), t.c.id)).first())
+        found = self._connection.execute(self._mine(t).where(t.c.run == run).order_by(t.c.used.desc(), t.c.id)).all()
+        own = next((one for one in found if one.scope == scope), None)
+        return _conversation(own or next((one for one in found if one.scope.startswith(f"{scope}/")), None))
 
     def conversation_of_reply(self, reply: str) -> Conversation | None:
         """The conversation in which a provider gave a reply of this id."""

@@ -114,10 +114,11 @@ class TenancyInMemory:
         """A conversation by its id."""
         return self.contents.conversations.get(conversation_id)
 
-    def conversation_of_run(self, run: str) -> Conversation | None:
-        """The conversation that is recorded as a run."""
-        found = sorted((one for one in self.contents.conversations.values() if one.run == run), key=lambda one: one.id)
-        return max(found, key=lambda one: one.used, default=None)
+    def conversation_of_run(self, run: str, scope: str) -> Conversation | None:
+        """The conversation that is recorded as a run of a scope, or of one below it."""
+        below = (one for one in self.contents.conversations.values() if one.run == run and f"{one.scope}/".startswith(f"{scope}/"))
+        found = sorted(below, key=lambda one: one.id)
+        return max(found, key=lambda one: (one.scope == scope, one.used), default=None)
 
     def conversation_of_reply(self, reply: str) -> Conversation | None:
         """The conversation in which a provider gave a reply of this id."""

@@ -21,6 +21,9 @@ LEARN = "tenure.learn"
 REFLECT = "tenure.reflect"
 """Names of the two kinds of job: learn from a run; have the model reflect on runs of a scope for which that was put off."""
 
+SET_ASIDE = "set aside: learning is off"
+"""What became of a job that met `learn.enabled` off. It is done, its run is not: once learning is on, a sweep puts in another."""
+
 QUEUE = "learn"
 """Before the names of queues: one for each provider of models, whose limits are its own."""
 

@@ -12,7 +12,7 @@ from dbos._serialization import WorkflowSerializationFormat
 
 from tenure.errors import StoreError, UserError
 from tenure.stores.scopes import tenant
-from tenure.workers.jobs import APPLICATION, LEARN, REFLECT, SCHEMA, STATES, VERSION, Job, Limits, State, job_id, queue_of
+from tenure.workers.jobs import APPLICATION, LEARN, REFLECT, SCHEMA, SET_ASIDE, STATES, VERSION, Job, Limits, State, job_id, queue_of
 
 _log = logging.getLogger("tenure.workers")
 
@@ -56,6 +56,15 @@ class JobQueue:
         args = (scope, run) if kind == LEARN else (scope,)
         handle: Any = self._client.enqueue(options, *args)
         return str(handle.get_workflow_id())
+
+    def put_found(self, kind: str, scope: str, run: str, mark: str) -> str:
+        """Put in a job for a run that was found waiting, as `put` does; beside those that were set aside another."""
+        while True:
+            name = self.put(kind, scope, run, mark)
+            (found,) = self._client.list_workflows(workflow_ids=[name], load_input=False) or (None,)
+            if found is None or str(found.status) != "SUCCESS" or found.output != SET_ASIDE:
+                return name
+            mark += "+"
 
     def jobs(self, state: State | None = None, *, tenant: str = "", limit: int = 100) -> Sequence[Job]:
         """Jobs in a state, newest first.

@@ -13,7 +13,7 @@ from tenure.ports import LanguageModel, Store
 from tenure.settings import read_settings
 from tenure.system import SystemClock, UlidSource
 from tenure.wiring import Tenure
-from tenure.workers.jobs import LEARN, REFLECT, mark_of
+from tenure.workers.jobs import LEARN, REFLECT, SET_ASIDE, mark_of
 from tenure.workers.worker import Work
 
 _log = logging.getLogger("tenure.workers")
@@ -33,7 +33,7 @@ class Engine:
         model: for all scopes; none takes each scope's own setting.
 
     Attributes:
-        put: puts in a job that a sweep found to be missing: kind, scope, run, mark (see `queue.JobQueue.put`).
+        put: puts in a job that a sweep found to be missing: kind, scope, run, mark (see `queue.JobQueue.put_found`).
     """
 
     def __init__(self, store: Store, *, model: LanguageModel | None = None) -> None:
@@ -56,6 +56,8 @@ class Engine:
         if kept is None:
             return "gone: it was forgotten meanwhile"
         learned = book.learn(kept)
+        if "learn.enabled" in learned.skipped:
+            return SET_ASIDE
         return f"skipped: {learned.skipped}" if learned.skipped else f"learned: {learned.added} new, {learned.merged} known"
 
     def reflect(self, scope: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from tenure.ports import Conversation, Store
 from tenure.serving.service.callers import make_key
 from tenure.stores.in_memory import InMemoryStore
 from tenure.stores.sqlite import open_sqlite
+from tenure.system import SystemClock
 from tenure.wiring import Tenure
 from tests.serving.proxy.servers import SCOPE, STREAM, Answer, Running, chat_reply, events, response_reply, running
 from tests.serving.proxy.test_openai_client import LESSON, TASK, recorded
@@ -72,6 +74,12 @@ def test_an_outcome_can_be_posted_and_is_learned_from(there: Running) -> None:
     assert there.arrived == [(SCOPE, run)]
     learned = there.book.learn_kept()
     assert learned.runs == 1
+    # What was learned from stays: an outcome that nobody will learn from is not acknowledged.
+    again = httpx2.post(f"{there.url}/v1/runs/{run}/outcome", json={"success": False})
+    other = httpx2.post(f"{there.url}/v1/runs/{run}/outcome", json={"success": True})
+    assert (again.status_code, other.status_code) == (202, 409)
+    assert "another outcome" in other.json()["detail"]
+    assert recorded(there, run, 3).outcome == found.outcome
     assert all("tenure-context" not in step.content for step in found.steps)
 
 
@@ -80,7 +88,8 @@ def test_an_outcome_can_be_posted_and_is_learned_from(there: Running) -> None:
     [
         (b"{}", 422, "how the run ended"), (b"[]", 422, "no JSON object"), (b'{"success": true, "score": 0.1}', 422, "contradict"),
         (b'{"success": "yes"}', 422, "true, false"), (b'{"score": 2}', 400, "0 to 1"), (b'{"won": true}', 422, "won"),
-        (b'{"success": true, "signal": "stars"}', 422, "signal"),
+        (b'{"success": true, "signal": "stars"}', 422, "signal"), (b'{"success": true, "signal": ["test"]}', 422, "signal"),
+        (b'{"score": 1' + b"0" * 400 + b"}", 400, "0 to 1"),
     ],
 )  # fmt: skip
 def test_an_outcome_that_says_nothing_is_refused(there: Running, body: bytes, status: int, word: str) -> None:
@@ -88,6 +97,20 @@ def test_an_outcome_that_says_nothing_is_refused(there: Running, body: bytes, st
     told = httpx2.post(f"{there.url}/v1/runs/{run}/outcome", content=body)
     assert (told.status_code, told.headers["content-type"]) == (status, "application/problem+json")
     assert word in told.json()["detail"]
+
+
+def test_an_outcome_with_half_a_character_is_kept(tmp_path: Path) -> None:
+    with contextlib.closing(open_sqlite(f"sqlite:///{tmp_path}/a.db", now=SystemClock().now)) as store, running(store) as there:
+        there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
+        run = ask(there.url).headers["x-tenure-run"]
+        body = b'{"success": false, "expected": "paid \\ud83d", "feedback": "paid \\ud83d"}'
+        assert httpx2.post(f"{there.url}/v1/runs/{run}/outcome", content=body).status_code == 202
+        assert recorded(there, run, 2).outcome.expected == "paid \ufffd"
+
+
+def test_a_message_of_an_odd_role_keeps_no_turn_from_being_recorded(there: Running) -> None:
+    run = ask(there.url, more=[{"role": ["user"], "content": "x"}]).headers["x-tenure-run"]
+    assert any(step.content == "Done." for step in recorded(there, run, 2).steps)
 
 
 def test_a_header_that_cannot_be_read_is_refused_before_anything_is_paid(there: Running) -> None:
@@ -184,6 +207,53 @@ def test_two_tenants_see_nothing_of_each_other() -> None:
         assert httpx2.get(f"{there.url}/v1/models").status_code == 401
         assert len(there.provider.got) == count
         assert httpx2.get(f"{there.url}/v1/models", headers=cross).status_code == 200
+
+
+def test_a_run_of_a_name_is_that_of_the_callers_scope_and_whether_another_tenant_has_one_shows_in_no_wait() -> None:
+    store = InMemoryStore()
+    with running(store, without_keys=False) as there:
+        book = there.engine.book(SCOPE)
+        support, sales, globex = (
+            {"x-tenure-key": make_key(store, book.clock, book.ids, scope=scope, role="reporter", by="cli").text}
+            for scope in (SCOPE, "acme/sales", "globex/support")
+        )
+
+        def end(run: str, headers: dict[str, str]) -> int:
+            return httpx2.post(f"{there.url}/v1/runs/{run}/outcome", json={"success": True}, headers=headers, timeout=20).status_code
+
+        there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
+        for headers in (support, sales):  # the same name, used last in the other scope
+            assert ask(there.url, x_tenure_run="ticket-17", **headers).status_code == 200
+        assert end("ticket-17", support) == 202
+        assert there.arrived == [(SCOPE, "ticket-17")]
+
+        begun, go_on = threading.Event(), threading.Event()
+
+        def slow(got: object) -> Answer:
+            begun.set()
+            go_on.wait(20)
+            return Answer(chunks=[chat_reply()])
+
+        there.provider.answer = slow  # it holds up the provider's only thread, and nobody else's
+        asking = threading.Thread(target=lambda: ask(there.url, x_tenure_run="ticket-18", **support))
+        asking.start()
+        try:
+            assert begun.wait(10)
+            since = time.monotonic()
+            assert end("ticket-18", globex) == end("ticket-18", {"x-tenure-key": "none"}) + 3 == 404
+            assert time.monotonic() - since < 5, "it waited for the turn of another tenant"
+        finally:
+            go_on.set()
+            asking.join(20)
+
+
+def test_a_request_whose_target_is_no_path_is_refused_in_words(there: Running) -> None:
+    host, port = there.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as wire:
+        wire.sendall(b"GET http://evil.example/v1/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        said = b"".join(iter(lambda: wire.recv(4096), b""))
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert not [got for got in there.provider.got if b"evil" in got.target]
 
 
 class Failing:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from typing import Any
 
 import pytest
 
+from tenure.serving.service.paging import _list_name
 from tests.serving.service.services import RUN, Service
 
 ADD = {"operations": [{"op": "ADD", "section": "invoices", "text": "Convert each line at the invoice-date rate before summing."}]}
@@ -95,6 +97,11 @@ def test_pages_of_a_list_hold_each_item_once(service: Service) -> None:
     cursor = service("GET", "/v1/runs?limit=3", scope="t5/a").json()["next"]
     for wrong in ("x", cursor[:-3], cursor + "A", "W10"):
         problem(service("GET", f"/v1/runs?after={wrong}", scope="t5/a"), 422, "cursor")
+    for path, place in (("deltas", "9" * 30), ("deltas", "x"), ("audit", "\ud800")):
+        forged = base64.urlsafe_b64encode(json.dumps([_list_name((path, "t5/a")), place]).encode()).decode()
+        problem(service("GET", f"/v1/{path}?after={forged}", scope="t5/a"), 422, "cursor")
+    beyond = base64.urlsafe_b64encode(json.dumps([_list_name(("deltas", "t5/a")), "9" * 15]).encode()).decode()
+    assert service("GET", f"/v1/deltas?after={beyond}", scope="t5/a").status_code == 200
     problem(service("GET", f"/v1/lessons?after={cursor}", scope="t5/a"), 422, "cursor")
     problem(service("GET", f"/v1/runs?after={cursor}&outcome=success", scope="t5/a"), 422, "cursor")
 

@@ -26,7 +26,7 @@ def test_nobody_sees_a_page_without_signing_in_and_then_goes_on_where_they_wante
 
 
 @pytest.mark.parametrize(
-    "elsewhere", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/a\r\nSet-Cookie: x=1"]
+    "elsewhere", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/a\r\nSet-Cookie: x=1", "//["]
 )
 def test_signing_in_leads_nowhere_else(elsewhere: str) -> None:
     assert inside(elsewhere) == "/"
@@ -88,6 +88,7 @@ FOREIGN: tuple[dict[str, str], ...] = (
     {},
     {"origin": "https://evil.example"},
     {"origin": "null"},
+    {"origin": "http://["},
     {"origin": "https://tenure.test", "sec-fetch-site": "cross-site"},
     {"sec-fetch-site": "same-site"},
 )

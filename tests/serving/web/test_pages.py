@@ -212,6 +212,17 @@ def test_settings_are_set_checked_and_given_back(site: Site) -> None:
     assert "no setting" in visitor.post("/settings", status=404, name="<b>")
 
 
+def test_settings_of_whoever_runs_the_server_are_neither_told_nor_set_by_a_tenant(site: Site) -> None:
+    """A tenant's admin who could set `base_url` would have the server send its own provider's key wherever they like."""
+    site.book.set("base_url", "http://inner.example:8080/v1")
+    visitor = site.visit("admin", "acme")
+    assert "inner.example" not in visitor.get("/settings?scope=acme/finance")
+    for name in ("base_url", "model", "embedder", "embedder_base_url", "redact.names", "spend.usd_per_day"):
+        assert "runs the server" in visitor.post("/settings?scope=acme/finance", status=403, name=name, value="x")
+        visitor.post("/settings?scope=acme/finance", status=403, name=name, back_to_default="yes")
+    assert site.book.settings().text("base_url") == "http://inner.example:8080/v1"
+
+
 def test_a_key_is_shown_once_and_revoking_it_ends_it(site: Site) -> None:
     visitor = site.visit("admin", "acme")
     page = visitor.post("/keys", status=200, label="night", role="reporter", opens="acme/finance", days="30", rate="")

@@ -178,7 +178,7 @@ def _opened(request: Request) -> Iterator[tuple[Store, JobQueue, Engine, str]]:
     store = open_store(url)
     engine = Engine(store)
     queue = JobQueue(url, engine.model_of)
-    engine.put = queue.put
+    engine.put = queue.put_found
     try:
         yield store, queue, engine, url
     finally:

@@ -24,6 +24,7 @@ from tenure.serving.proxy.pending import Pending, Repeated
 from tenure.serving.proxy.upstream import Upstreams, has_credential, headers_back, open_client, request_to
 from tenure.serving.service.engine import Engine
 from tenure.serving.service.problems import Problem, problem_of
+from tenure.stores.scopes import tenant
 
 _T = TypeVar("_T")
 _log = logging.getLogger("tenure.proxy")
@@ -147,12 +148,16 @@ class Proxy:
             return
         before = _GOES_ON.search(raw) if form == "responses" else None
         if before is not None:  # that reply may still be being recorded
-            await self._pending.settled(before[1].decode("ascii", "replace"))
+            admitted, _ = await self._in_time(own, self._begun(lambda: own.admit(asked)), asked)
+            if admitted:
+                await self._pending.settled(tenant(admitted[0].scope), before[1].decode("ascii", "replace"))
         work: asyncio.Future[Prepared] | None = self._begun(lambda: own.prepare(asked, said, form, raw))
         given, why = await self._in_time(own, work, asked)
         prepared = given[0] if given else None
         run = prepared.taken.up.conversation.run if prepared is not None and prepared.taken is not None else said.run
-        with self._pending.held(run) as pending:
+        with self._pending.held(
+            tenant(prepared.admitted.scope) if prepared is not None else own.door.claimed(asked.by_name), run
+        ) as pending:
             heard = Heard(
                 said=prepared.said if prepared is not None else f"passed; {why}",
                 run=run,
@@ -243,8 +248,10 @@ class Proxy:
                 return
             if not whole:
                 raise Problem(413, "size", "An outcome has at most 1 MiB.")
-            await self._pending.settled(run)  # what was said last belongs to the run as well
-            told = await asyncio.get_running_loop().run_in_executor(self._recording, own.end, asked, run, raw)
+            loop = asyncio.get_running_loop()
+            admitted = await loop.run_in_executor(self._recording, own.admit, asked)
+            await self._pending.settled(tenant(admitted.scope), run)  # what was said last belongs to the run as well
+            told = await loop.run_in_executor(self._recording, own.end, admitted, run, raw)
             await reply(send, 202, json.dumps(told).encode(), {})
         except (Problem, TenureError) as exc:
             problem = exc if isinstance(exc, Problem) else problem_of(exc)
@@ -262,7 +269,10 @@ class Proxy:
             Problem: 502 or 504, there is no answer.
         """
         base, path = goal
-        request = request_to(base, asked.method, path, asked.query, asked.headers, content)
+        try:
+            request = request_to(base, asked.method, path, asked.query, asked.headers, content)
+        except httpx2.InvalidURL:
+            raise Problem(400, "path", f"The path {path[:200]} cannot be sent on. Begin it with a '/'.") from None
         problem: Problem | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(watch, receive, group.cancel_scope, content)

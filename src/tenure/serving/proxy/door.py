@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tenure.errors import ScopeError
+from tenure.governance.access import read_key
 from tenure.serving.service.callers import Caller, identify
 from tenure.serving.service.engine import Engine
 from tenure.serving.service.problems import Problem
@@ -67,3 +68,11 @@ class Door:
             raise Problem(401, "key", NO_KEY)
         caller = self._who(presented, address)
         return Admitted(scope=caller.scope(named, "report"), principal=caller.key.label or caller.key.id)
+
+    def claimed(self, headers: Mapping[str, str]) -> str:
+        """The tenant that a request says it is of, where nobody could look yet whether its key is right; empty for none."""
+        named = headers.get("x-tenure-scope", "").strip() or self._scope
+        if self.without_keys:
+            return scoped(named).partition("/")[0]
+        presented = read_key(headers.get("x-tenure-key", "").strip())
+        return presented.tenant if presented is not None else ""

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from tenure.playbook.run import RELIABILITY, Outcome, Signal
 from tenure.serving.service.problems import Problem
+from tenure.traces.decoding import without_lone_surrogates
 from tenure.traces.echo import without_injected
 
 _WORDS = {"success": 1.0, "failure": 0.0}
@@ -39,7 +40,7 @@ def outcome_of_body(raw: bytes, at: str) -> Outcome:
         Problem: 422, it says nothing, contradicts itself, or a value is of the wrong kind.
     """
     try:
-        value = json.loads(raw.decode("utf-8"))
+        value = without_lone_surrogates(json.loads(raw.decode("utf-8")))
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
@@ -54,7 +55,7 @@ def outcome_of_body(raw: bytes, at: str) -> Outcome:
     if not scores and not feedback and not expected:
         raise Problem(422, "outcome", "It does not say how the run ended. Give success, a score from 0 to 1, or a feedback.")
     signal = value.get("signal") or ("environment" if scores else "none")
-    if signal not in RELIABILITY:
+    if not isinstance(signal, str) or signal not in RELIABILITY:
         raise Problem(422, "outcome", f"signal is {json.dumps(signal)[:60]}; it is one of {', '.join(RELIABILITY)}.")
     score = next((one for one in scores if one not in (0.0, 1.0)), scores[0] if scores else None)
     return Outcome(score=score, feedback=feedback, expected=expected, signal=cast(Signal, signal), at=at)
@@ -78,7 +79,7 @@ def _score(said: object, what: str) -> float:
     if number is None and isinstance(said, str | int | float) and not isinstance(said, bool):
         try:
             number = float(said)
-        except ValueError:
+        except (ValueError, OverflowError):
             number = None
     if number is None or not 0.0 <= number <= 1.0:
         raise Problem(400, "outcome", f"{what} is {json.dumps(said)[:60]}; it is success, failure, or a number from 0 to 1.")

@@ -136,19 +136,18 @@ class OwnPart:
         )
         self._conversations.tidy(taken.up.conversation.scope)
 
-    def end(self, asked: Asked, run: str, raw: bytes) -> dict[str, str]:
+    def end(self, admitted: Admitted, run: str, raw: bytes) -> dict[str, str]:
         """Keep the outcome that the body of a request says of a run; durable on return.
 
         Raises:
-            Problem: the caller may not, there is no such run, or the body cannot be used.
+            Problem: there is no such run, or the body cannot be used.
             UserError: the run was forgotten, or its origin is revoked.
             StoreError: the database cannot be used.
         """
-        admitted = self.admit(asked)
         outcome = outcome_of_body(raw, self._now())
         with self._engine.store.tenancy(tenant(admitted.scope)) as look:
-            conversation = look.conversation_of_run(run)
-        if conversation is None or not f"{conversation.scope}/".startswith(f"{admitted.scope}/"):
+            conversation = look.conversation_of_run(run, admitted.scope)
+        if conversation is None:
             raise Problem(
                 404, "run", f"No run '{run[:80]}' is in scope '{admitted.scope}'. Its id stands in the header x-tenure-run of answers."
             )

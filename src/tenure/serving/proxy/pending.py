@@ -14,15 +14,16 @@ _log = logging.getLogger("tenure.proxy")
 
 
 class Pending:
-    """What is still being said and recorded in this process, by names of runs and replies."""
+    """What is still being said and recorded in this process, by names of runs and replies, each tenant's behind its wall: whoever
+    waited for a name of another's would learn that it is in use."""
 
     def __init__(self) -> None:
-        self._events: dict[str, list[asyncio.Event]] = {}
+        self._events: dict[tuple[str, str], list[asyncio.Event]] = {}
 
     @contextmanager
-    def held(self, run: str) -> Iterator[_Held]:
-        """A turn that is being had."""
-        held = _Held(self._events)
+    def held(self, tenant: str, run: str) -> Iterator[_Held]:
+        """A turn of a tenant that is being had."""
+        held = _Held(self._events, tenant)
         if run:
             held.name(run)
         try:
@@ -30,21 +31,22 @@ class Pending:
         finally:
             held.done()
 
-    async def settled(self, name: str) -> None:
-        """Wait until nothing is pending under a name, or for half a minute."""
-        for event in tuple(self._events.get(name, ())):
-            with anyio.move_on_after(30.0):
+    async def settled(self, tenant: str, name: str) -> None:
+        """Wait until nothing of a tenant's is pending under a name, or for half a minute."""
+        with anyio.move_on_after(30.0):
+            for event in tuple(self._events.get((tenant, name), ())):
                 await event.wait()
 
 
 class _Held:
-    def __init__(self, events: dict[str, list[asyncio.Event]]) -> None:
-        self._events, self._names, self._event = events, list[str](), asyncio.Event()
+    def __init__(self, events: dict[tuple[str, str], list[asyncio.Event]], tenant: str) -> None:
+        self._events, self._tenant, self._event = events, tenant, asyncio.Event()
+        self._names: list[tuple[str, str]] = []
 
     def name(self, name: str) -> None:
         """Let it be found under a name as well."""
-        self._names.append(name)
-        self._events.setdefault(name, []).append(self._event)
+        self._names.append((self._tenant, name))
+        self._events.setdefault((self._tenant, name), []).append(self._event)
 
     def done(self) -> None:
         """Nothing is pending any more."""

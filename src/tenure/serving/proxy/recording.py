@@ -26,6 +26,7 @@ from tenure.serving.proxy.conversations import used_again
 from tenure.serving.proxy.replies import Reply, read_reply
 from tenure.serving.proxy.transcripts import MODEL_CALL, steps_of_reply, steps_of_request
 from tenure.serving.service.engine import Engine
+from tenure.serving.service.problems import Problem
 from tenure.stores.scopes import tenant
 from tenure.traces.report import ReadReport
 from tenure.traces.tool_errors import shortened
@@ -142,6 +143,7 @@ class Recorder:
         """Keep how a run ended; durable on return.
 
         Raises:
+            Problem: 409, another outcome was learned from.
             UserError: the run was forgotten, or its origin is revoked.
             StoreError: the database cannot be used.
         """
@@ -157,6 +159,14 @@ class Recorder:
                 origin=Origin(principal=principal, channel="api"),
                 started=conversation.begun,
             )
+            if kept.outcome.known and work.learned_steps(kept.id) is not None:
+                if (kept.outcome.success, kept.outcome.score) != (outcome.success, outcome.score):
+                    raise Problem(
+                        409,
+                        "outcome",
+                        f"Run '{kept.id[:80]}' was learned from with another outcome. It stays; report what is new as a new run.",
+                    )
+                return  # said again
             run = redact_run(replace(kept, outcome=outcome, ended=now))
             unwanted = why_unwanted(work, run)
             if unwanted:

@@ -59,7 +59,7 @@ def _add(transcript: Transcript, form: Form, item: object, report: ReadReport) -
         report.unknown("proxy", "item that is no object")
     elif form == "responses" and item.get("type", "message") != "message":
         _add_item(transcript, item, report)
-    elif item.get("role") in ROLES:
+    elif isinstance(item.get("role"), str) and item["role"] in ROLES:
         add_message(transcript, item, report)
     else:
         report.unknown("proxy", "message without a known role")

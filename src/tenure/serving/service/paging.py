@@ -6,12 +6,14 @@ import base64
 import binascii
 import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Query
 
 from tenure.serving.service.problems import Problem
+from tenure.traces.decoding import without_lone_surrogates
 
 MOST = 200
 USUAL = 50
@@ -22,12 +24,16 @@ After = Annotated[str, Query(max_length=2_000, description="`next` of the page b
 T = TypeVar("T")
 
 
-def read_cursor(cursor: str, *of: str) -> str:
+_NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+def read_cursor(cursor: str, *of: str, counts: bool = False) -> str:
     """Where the page before ended; empty for the first page.
 
     Args:
         cursor: as the caller sent it.
         of: what names the list: route, scope, filters.
+        counts: whether pages of the list end at a number.
 
     Raises:
         Problem: 422, it is none, or another list's.
@@ -38,7 +44,13 @@ def read_cursor(cursor: str, *of: str) -> str:
         read = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)))
     except (ValueError, binascii.Error, UnicodeError, RecursionError):
         read = None
-    if not isinstance(read, list) or len(read) != 2 or read[0] != _list_name(of) or not isinstance(read[1], str) or not read[1]:
+    sound = isinstance(read, list) and len(read) == 2 and read[0] == _list_name(of) and isinstance(read[1], str) and read[1]
+    if (
+        not isinstance(read, list)
+        or not sound
+        or (counts and not _NUMBER.fullmatch(read[1]))
+        or without_lone_surrogates(read[1]) != read[1]
+    ):
         raise Problem(
             422, "cursor", "The cursor is none of this list. Take `next` of the page before, and leave the other parameters alone."
         )

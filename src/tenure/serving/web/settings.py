@@ -9,9 +9,10 @@ from fastapi import APIRouter, Form, Request, Response
 from tenure.errors import SettingError
 from tenure.serving.cli.settings import in_use
 from tenure.serving.cli.spend import MEASURES, amount, spending_of
+from tenure.serving.service.operators import operators
 from tenure.serving.service.problems import Problem
 from tenure.serving.web.pages import go_on, page
-from tenure.serving.web.visitors import Changing, Seen
+from tenure.serving.web.visitors import Changing, Seen, Visitor
 from tenure.settings import SETTINGS
 
 
@@ -21,10 +22,12 @@ def add_pages(router: APIRouter) -> None:
     @router.get("/settings")
     def settings(request: Request, visitor: Seen) -> Response:
         found, spending = visitor.book.settings(), spending_of(visitor.book)
-        groups: dict[str, list[tuple[str, str, str, str, str]]] = {}
+        groups: dict[str, list[tuple[str, str, str, str, str, bool]]] = {}
         for name, setting in SETTINGS.items():
             group = name.partition(".")[0] if "." in name else "model"
-            groups.setdefault(group, []).append((name, found.values[name], in_use(name, found), found.sources[name], setting.meaning))
+            theirs = _theirs(visitor, name)
+            value, used = ("", "") if theirs else (found.values[name], in_use(name, found))
+            groups.setdefault(group, []).append((name, value, used, found.sources[name], setting.meaning, theirs))
         left = [
             (name, what, amount(what, spending.left(period, what)), amount(what, getattr(spending.caps, f"{what}_per_{period}")))
             for name, period, _ in spending.rows()
@@ -44,6 +47,9 @@ def add_pages(router: APIRouter) -> None:
         visitor.check("administer", "settings.set", name)
         if name not in SETTINGS:
             raise Problem(404, "unknown", f"There is no setting '{name[:60]}'. See what there is: the page Settings.")
+        if _theirs(visitor, name):
+            visitor.note("settings.set", name, "refused: operator")
+            raise Problem(403, "operator", f"Setting '{name}' is the affair of whoever runs the server: tenure config set {name} VALUE")
         back = visitor.to("/settings")
         try:
             visitor.book.set(name, None if back_to_default == "yes" else value.strip())
@@ -56,3 +62,8 @@ def add_pages(router: APIRouter) -> None:
         if overridden:
             sentence += f" The environment variable {found.sources[name]} of the server overrides it."
         return go_on(request, visitor, back, sentence, careful=overridden)
+
+
+def _theirs(visitor: Visitor, name: str) -> bool:
+    """Whether a setting is the operator's, and the visitor only a tenant's. Where there are no keys, the operator sits there."""
+    return visitor.signed_in and operators(name)

@@ -152,7 +152,7 @@ def from_our_pages(request: Request) -> bool:
     if site and site not in ("same-origin", "none"):
         return False
     if origin:
-        return urlsplit(origin).netloc == request.headers.get("host", "") and origin != "null"
+        return origin != "null" and _host_of(origin) == request.headers.get("host", "")
     return bool(site)
 
 
@@ -217,9 +217,16 @@ def keep_theme(request: Request, reply: Response, theme: str) -> None:
 
 def inside(address: str) -> str:
     """A path on this server, to go on at; the start where it leads elsewhere."""
-    found = urlsplit(address)
-    harmless = address.startswith("/") and not address.startswith(("//", "/\\")) and not found.netloc and address.isprintable()
+    harmless = address.startswith("/") and not address.startswith(("//", "/\\")) and not _host_of(address) and address.isprintable()
     return address if harmless else "/"
+
+
+def _host_of(address: str) -> str | None:
+    """The host and port of an address, empty where it names none; none if it cannot be read."""
+    try:
+        return urlsplit(address).netloc
+    except ValueError:
+        return None
 
 
 def _signed_in(request: Request) -> tuple[Caller, str]:

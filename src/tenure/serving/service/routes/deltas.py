@@ -85,9 +85,9 @@ def apply_delta(
 def list_deltas(to: Annotated[Doing, Depends(May("read", "deltas.list"))], limit: Limit = 50, after: After = "") -> Response:
     """Every delta of the scope with its author, its cause and its operations, newest first."""
     of = ("deltas", to.scope)
-    before = read_cursor(after, *of)
+    before = read_cursor(after, *of, counts=True)
     with to.book.store.reading(to.scope) as look:
-        until = int(before) - 1 if before.isdecimal() else look.version()
+        until = min(int(before) - 1, look.version()) if before else look.version()
         entries = look.ledger(until=until, newest_first=True, limit=limit + 1) if until > 0 else []
     return answered(
         page(

@@ -10,14 +10,12 @@ from pydantic import ConfigDict, Field
 
 from tenure.serving.service.api import Body, router, told
 from tenure.serving.service.doing import Doing, May
+from tenure.serving.service.operators import operators
 from tenure.serving.service.problems import Problem, answered
 from tenure.serving.wire import usage_json
 from tenure.settings import SETTINGS
 
 ROUTER = router("scope")
-
-OPERATORS = ("model", "base_url", "embedder", "embedder_base_url", "redact.names", "spend.")
-"""Settings, or beginnings of their names, that are the operator's affair: they decide where the server's own keys go and what they cost."""
 
 _SETTING = {
     "name": "learn.enabled",
@@ -68,7 +66,7 @@ def list_settings(to: Annotated[Doing, Depends(May("read", "settings.list"))]) -
     found = to.book.settings()
     items = []
     for name, setting in SETTINGS.items():
-        theirs = _operators(name)
+        theirs = operators(name)
         value, source = (None, None) if theirs else (found.values[name], found.sources[name])
         items.append({"name": name, "value": value, "source": source, "meaning": setting.meaning, "operators": theirs})
     return answered({"items": items})
@@ -91,13 +89,9 @@ def drop_setting(to: Annotated[Doing, Depends(May("administer", "settings.set", 
 def _set(to: Doing, name: str, value: str | None) -> dict[str, Any]:
     if name not in SETTINGS:
         raise Problem(404, "setting", f"There is no setting '{name[:60]}'. Settings: GET /v1/settings")
-    if _operators(name):
+    if operators(name):
         raise Problem(403, "operator", f"Setting '{name}' is the affair of whoever runs the server: tenure config set {name} VALUE")
     to.book.set(name, value)
     found = to.book.settings()
     told = {"name": name, "value": found.values[name], "source": found.sources[name]}
     return {**told, "meaning": SETTINGS[name].meaning, "operators": False}
-
-
-def _operators(name: str) -> bool:
-    return any(name == one or (one.endswith(".") and name.startswith(one)) for one in OPERATORS)
