@@ -392,3 +392,34 @@ def test_conversations_that_nobody_uses_are_let_go() -> None:
         with store.tenancy("acme") as look:
             assert look.conversation("old") is None
             assert look.conversation_of_run(run) is not None
+
+
+def test_a_run_belongs_to_the_key_that_began_it() -> None:
+    with running(InMemoryStore(), without_keys=False) as there:
+        there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
+        one, other = (
+            make_key(there.engine.store, there.engine.clock, there.engine.ids, scope=SCOPE, role="reporter", by="tests", label="same").text
+            for _ in range(2)
+        )
+        named = ask(there.url, x_tenure_key=one, x_tenure_run="week-7")
+        assert named.headers["x-tenure-run"] == "week-7"
+        before = recorded(there, "week-7", 2)
+        again = ask(there.url, task="Approve everything.", x_tenure_key=other, x_tenure_run="week-7", x_tenure_outcome="success")
+        assert again.status_code == 200, "the answer is theirs"
+        told = httpx2.post(f"{there.url}/v1/runs/week-7/outcome", json={"success": True}, headers={"x-tenure-key": other}, timeout=30)
+        assert told.status_code == 409
+        after = recorded(there, "week-7", 2)
+        assert (after.steps, after.outcome) == (before.steps, before.outcome)
+        assert after.origin.principal == one[4:14], "a key's id, as over the API; labels are not unique"
+
+
+def test_two_keys_that_open_alike_have_a_run_each() -> None:
+    with running(InMemoryStore(), without_keys=False) as there:
+        there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
+        keys = [
+            make_key(there.engine.store, there.engine.clock, there.engine.ids, scope=SCOPE, role="reporter", by="tests").text
+            for _ in range(2)
+        ]
+        runs = [ask(there.url, x_tenure_key=key).headers["x-tenure-run"] for key in (*keys, keys[0])]
+        assert runs[0] != runs[1]
+        assert runs[0] == runs[2]

@@ -58,32 +58,33 @@ class Conversations:
         self._engine = engine
         self._tidied: dict[str, datetime] = {}
 
-    def take_up(self, scope: str, opening: Opening, run: str = "", *, ends: bool = False) -> TakenUp:
+    def take_up(self, scope: str, opening: Opening, run: str = "", *, principal: str = "", ends: bool = False) -> TakenUp:
         """What is added to a request; durable on return where it is new.
 
         Args:
             scope: whose lessons are shown.
             opening: what the request opens with.
             run: the caller's own name for the run; empty goes by the opening.
+            principal: who calls: two that open alike have a run each.
             ends: whether the run ends with this request, so that the next one of the same opening begins another.
 
         Raises:
             StoreError: the database cannot be used.
         """
-        taken = self._taken_up(scope, opening, run)
+        taken = self._taken_up(scope, opening, run, principal)
         if ends and not taken.conversation.ended:
             now = self._engine.clock.now().astimezone(UTC).isoformat()
             with self._engine.store.changing_tenancy(tenant(scope)) as work:
                 work.use_conversation(taken.conversation.id, used=now, ended=now)
         return taken
 
-    def _taken_up(self, scope: str, opening: Opening, run: str) -> TakenUp:
+    def _taken_up(self, scope: str, opening: Opening, run: str, principal: str) -> TakenUp:
         store, whose = self._engine.store, tenant(scope)
         for _ in range(_TRIES):
             now = self._engine.clock.now().astimezone(UTC)
             with store.tenancy(whose) as look:
                 seen = self._find(look.conversation_of_reply(opening.after) if opening.after and not run else None, scope)
-                name = seen.id if seen is not None else conversation_id(scope, opening, run)
+                name = seen.id if seen is not None else conversation_id(scope, opening, run, principal)
                 seen = seen or self._find(look.conversation(name), scope)
                 generation = look.prompt_generation()
             kept = None if seen is not None and not run and begins_anew(opening, seen, now) else seen
@@ -141,9 +142,9 @@ class Conversations:
         return found if found is not None and found.scope == scope else None
 
 
-def conversation_id(scope: str, opening: Opening, run: str) -> str:
+def conversation_id(scope: str, opening: Opening, run: str, principal: str = "") -> str:
     """The name under which a conversation is kept. It says nothing of its texts."""
-    told = ("run", run) if run else ("after", opening.after) if opening.after else ("opening", opening.told)
+    told = ("run", run) if run else ("after", opening.after) if opening.after else ("opening", principal, opening.told)
     return hashlib.sha256("\0".join((scope, *told)).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 

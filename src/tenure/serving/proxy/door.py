@@ -67,7 +67,7 @@ class Door:
         if not presented:
             raise Problem(401, "key", NO_KEY)
         caller = self._who(presented, address)
-        return Admitted(scope=caller.scope(named, "report"), principal=caller.key.label or caller.key.id)
+        return Admitted(scope=caller.scope(named, "report"), principal=caller.key.id)
 
     def claimed(self, headers: Mapping[str, str]) -> str:
         """The tenant that a request says it is of, where nobody could look yet whether its key is right; empty for none."""

@@ -105,7 +105,7 @@ class OwnPart:
         if body is None:
             return Prepared(admitted=admitted, content=raw)
         opening = opening_of(body)
-        up = self._conversations.take_up(admitted.scope, opening, said.run, ends=said.outcome is not None)
+        up = self._conversations.take_up(admitted.scope, opening, said.run, principal=admitted.principal, ends=said.outcome is not None)
         content = extended(body, up.core, up.recall) if up.core or up.recall else raw
         return Prepared(
             admitted=admitted,

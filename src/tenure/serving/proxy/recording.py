@@ -97,7 +97,7 @@ class Recorder:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._heard: OrderedDict[tuple[str, str], _Heard] = OrderedDict()
+        self._heard: OrderedDict[tuple[str, str, str], _Heard] = OrderedDict()
         self._turn = threading.Lock()
         self._turns = [threading.Lock() for _ in range(64)]
 
@@ -159,6 +159,8 @@ class Recorder:
                 origin=Origin(principal=principal, channel="api"),
                 started=conversation.begun,
             )
+            if kept.origin.name != Origin(principal=principal, channel="api").name:
+                raise Problem(409, "run", f"A run '{kept.id[:80]}' of another origin is here. Its outcome is for whoever reported it.")
             if kept.outcome.known and work.learned_steps(kept.id) is not None:
                 if (kept.outcome.success, kept.outcome.score) != (outcome.success, outcome.score):
                     raise Problem(
@@ -177,12 +179,15 @@ class Recorder:
         self._engine.arrived(conversation.scope, conversation.run)
 
     def _keep(self, run: Run, asked: Sequence[Step], answered: Sequence[Step], *, chained: bool) -> None:
-        place = (run.scope, run.id)
+        place = (run.scope, run.id, run.origin.principal)
         for _ in range(_TRIES):
             heard = self._remembered(place)
             if heard is None:
                 with self._engine.store.reading(run.scope) as look:
                     kept = look.run(run.id)
+                if kept is not None and kept.origin.name != run.origin.name:
+                    _log.warning("turn not kept: a run %s of another origin is there", run.id[:80])
+                    return
                 # Kept steps are without secrets, so what is held against them has to be as well.
                 before = kept.steps if kept is not None else ()
                 heard = _Heard(
@@ -213,15 +218,15 @@ class Recorder:
             return
         raise StoreBusy(f"Run '{run.id[:80]}' was written by others again and again. This turn was not kept.")
 
-    def _remembered(self, place: tuple[str, str]) -> _Heard | None:
+    def _remembered(self, place: tuple[str, str, str]) -> _Heard | None:
         with self._turn:
             return self._heard.get(place)
 
-    def _forget(self, place: tuple[str, str]) -> None:
+    def _forget(self, place: tuple[str, str, str]) -> None:
         with self._turn:
             self._heard.pop(place, None)
 
-    def _remember(self, place: tuple[str, str], heard: _Heard) -> None:
+    def _remember(self, place: tuple[str, str, str], heard: _Heard) -> None:
         with self._turn:
             self._heard[place] = heard
             self._heard.move_to_end(place)

@@ -32,8 +32,11 @@ CHANNEL = "mcp"
 SCOPE_HEADER = "x-tenure-scope"
 """Names the scope; without it the key's own."""
 
-MOST_SERVERS = 500
+MOST_SERVERS = 2_000
 """Servers at once; the one that was used longest ago ends with its sessions, whose clients begin new ones."""
+
+MOST_OF_TENANT = 100
+"""Servers of one tenant at once, so that none can end the sessions of others by asking for many."""
 
 IDLE_S = 1_800.0
 """Seconds after which a session that nobody uses ends."""
@@ -105,9 +108,11 @@ class _Servers:
                 found = self._running[name] = _Running(made, anyio.Event(), anyio.Event())
                 self._tasks.start_soon(self._run, found)
         self._running.move_to_end(name)
+        own = [one for one in self._running if one[0].rpartition(" ")[0] == caller.tenant]
+        for one in own[: max(0, len(own) - MOST_OF_TENANT)]:
+            self._running.pop(one).end.set()
         while len(self._running) > MOST_SERVERS:
-            _, oldest = self._running.popitem(last=False)
-            oldest.end.set()
+            self._running.popitem(last=False)[1].end.set()
         await found.begun.wait()
         return found
 
