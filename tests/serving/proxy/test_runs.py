@@ -423,3 +423,21 @@ def test_two_keys_that_open_alike_have_a_run_each() -> None:
         runs = [ask(there.url, x_tenure_key=key).headers["x-tenure-run"] for key in (*keys, keys[0])]
         assert runs[0] != runs[1]
         assert runs[0] == runs[2]
+
+
+def test_an_outcome_told_with_a_request_that_gets_no_answer_is_kept(there: Running) -> None:
+    first = ask(there.url)
+    run = first.headers["x-tenure-run"]
+    recorded(there, run, 2)
+    there.proxy._upstreams.urls["openai"] = "http://127.0.0.1:9"
+    lost = ask(there.url, x_tenure_run=run, x_tenure_outcome="failure")
+    assert lost.status_code == 502
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        with there.engine.store.reading(SCOPE) as look:
+            kept = look.run(run)
+        if kept is not None and kept.outcome.known:
+            break
+        time.sleep(0.05)
+    assert kept is not None
+    assert kept.outcome.success is False

@@ -163,7 +163,12 @@ class Proxy:
                 run=run,
                 named=pending.name if form == "responses" else None,
             )
-            await self._send_on(asked, goal, prepared.content if prepared is not None else raw, receive, send, heard)
+            try:
+                await self._send_on(asked, goal, prepared.content if prepared is not None else raw, receive, send, heard)
+            except Problem as exc:  # no answer came; an outcome that was told with the request is told all the same
+                heard.status = exc.status
+                await self._record(own, work, said, heard)
+                raise
             await self._record(own, work, said, heard)
 
     async def _pass(
@@ -238,7 +243,7 @@ class Proxy:
         try:
             await asyncio.get_running_loop().run_in_executor(self._recording, own.record, prepared, taken, said, heard)
         except Exception as exc:  # noqa: BLE001  # the caller has its answer; all that can be done is to say so
-            _log.error("a turn of run %s was not recorded: %s", taken.up.conversation.run[:80], type(exc).__name__, exc_info=exc)
+            _log.error("a turn of run %s was not recorded: %s", taken.up.conversation.run[:80], type(exc).__name__)
 
     async def _take_outcome(self, own: OwnPart, asked: Asked, run: str, receive: Receive, send: Send) -> None:
         """`POST /v1/runs/{id}/outcome`; errors are problem details, as those of the service."""
