@@ -284,7 +284,7 @@ def test_a_missing_key_is_named(name: str) -> None:
         ("openai:", {}, UserError, "names no provider"),
         ("", {}, UserError, "names no provider"),
         ("nope:x", {}, UserError, "There is no provider 'nope'.*openai:x with its base URL"),
-        ("huggingface:x", {}, UserError, r"needs a package that is not installed: pip install 'pydantic-ai-slim\[huggingface\]'"),
+        ("cohere:x", {}, UserError, r"needs a package that is not installed: pip install 'pydantic-ai-slim\[cohere\]'"),
         ("openai-codex:x", {"base_url": "http://127.0.0.1:9"}, UserError, "takes no base URL"),
         (
             "openai:x",
