@@ -129,6 +129,16 @@ def test_a_memory_of_an_earlier_schema_knows_its_sessions_and_persons(tmp_path: 
         ALTER TABLE memory_entries DROP COLUMN session;
         ALTER TABLE memory_entries DROP COLUMN own;
         CREATE INDEX ix_memory_entries_day ON memory_entries (tenant, scope, day, at, id);
+        DROP TABLE api_keys;
+        DROP TABLE audit;
+        DROP TABLE kept_replies;
+        DROP TABLE workers;
+        DROP TABLE turns;
+        DROP TABLE conversations;
+        DROP TABLE conversation_replies;
+        DROP TABLE prompt_generations;
+        DROP TABLE web_sessions;
+        ALTER TABLE runs DROP COLUMN verdict_learned;
         UPDATE alembic_version SET version_num = '0012';
         """
     )

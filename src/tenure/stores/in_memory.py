@@ -504,7 +504,8 @@ class InMemoryStore:
             yield transaction
             if outdating(self._everything.get(scope, Contents()), transaction.contents):
                 whose = tenant_of(scope)
-                self._tenancies = self._tenancies.insert(whose, self._tenancies.get(whose, TenantContents()).outdated())
+                gone = scope if not len(transaction.contents.runs) and not len(transaction.contents.lessons) else ""
+                self._tenancies = self._tenancies.insert(whose, self._tenancies.get(whose, TenantContents()).outdated(gone))
             self._writer = transaction.writer
             self._everything = self._everything.insert(scope, transaction.contents)
 

@@ -51,6 +51,7 @@ _OF_A_SCOPE = (
     rows.memory_entries,
     rows.memory_nodes,
     rows.memory_files,
+    rows.conversations,
 )
 """Tables whose rows go as they are when a scope goes; lessons, runs and entries have words beside them, the ledger keeps its links."""
 

@@ -24,11 +24,12 @@ class TenantContents:
     of_replies: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
     generation: int = 0
 
-    def outdated(self) -> TenantContents:
-        """The same without the texts of conversations, in the next generation of prompts."""
+    def outdated(self, gone: str = "") -> TenantContents:
+        """The same without the texts of conversations, and without conversations of a scope that is gone, in the next generation."""
         bare = {
             one: replace(conversation, core="", recall="", shown=(), withheld=(), draws=())
             for one, conversation in self.conversations.items()
+            if conversation.scope != gone
         }
         return replace(self, conversations=HashTrieMap(bare), generation=self.generation + 1)
 

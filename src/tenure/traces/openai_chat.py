@@ -201,7 +201,8 @@ def _add_content(transcript: Transcript, role: object, content: object, at: str,
     blocks: list[Any] = content if isinstance(content, list) else [content]
     texts: list[object] = []
     for block in blocks:
-        kind = block.get("type") if isinstance(block, dict) else None
+        said = block.get("type") if isinstance(block, dict) else None
+        kind = said if isinstance(said, str) else None  # anything may stand there
         if kind in _CALLS:
             _say(transcript, role, texts, at, report)
             transcript.call(text_at(block, "name"), block.get("input"), text_at(block, "id"), at)

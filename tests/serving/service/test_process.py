@@ -197,9 +197,9 @@ def test_keys_are_made_listed_and_revoked_on_the_command_line(tenure: Tenure) ->
         ).stdout
     )
     assert made["key"].startswith(f"tnr_{made['id']}")
-    listed = tenure("keys", "list", "--db", "book.db", "--scope", "acme").stdout
+    listed = tenure("keys", "list", "--db", "book.db", "--tenant", "acme").stdout
     assert all(part in listed for part in (made["id"], "reader", "acme/x", "ci", "valid"))
-    revoked = tenure("keys", "revoke", made["key"], "--db", "book.db", "--scope", "acme", "--json")
+    revoked = tenure("keys", "revoke", made["key"], "--db", "book.db", "--tenant", "acme", "--json")
     assert json.loads(revoked.stdout)["state"] == "revoked"
-    assert tenure("keys", "revoke", "nothing", "--db", "book.db", "--scope", "acme").returncode == 2
-    assert tenure("keys", "create", "--db", "book.db", "--scope", "acme", "--role", "king").returncode == 2
+    assert tenure("keys", "revoke", "nothing", "--db", "book.db", "--tenant", "acme").returncode == 2
+    assert tenure("keys", "create", "--db", "book.db", "--tenant", "acme", "--role", "king").returncode == 2

@@ -49,7 +49,7 @@ def share_of(successes: int, count: int) -> Share:
     mean, z2 = successes / count, DEVIATIONS**2
     middle = (mean + z2 / (2 * count)) / (1 + z2 / count)
     spread = DEVIATIONS * sqrt(mean * (1 - mean) / count + z2 / (4 * count**2)) / (1 + z2 / count)
-    return Share(mean=mean, lower=max(0.0, middle - spread), upper=min(1.0, middle + spread), count=count)
+    return Share(mean=mean, lower=max(0.0, min(mean, middle - spread)), upper=min(1.0, max(mean, middle + spread)), count=count)
 
 
 def learning_curve(runs: Sequence[RunOutline]) -> Chart:
