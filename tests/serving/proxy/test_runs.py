@@ -19,6 +19,7 @@ import pytest
 from tenure.errors import StoreError
 from tenure.playbook.delta import Add, Update
 from tenure.ports import Conversation, Store
+from tenure.serving.proxy.upstream import Upstreams
 from tenure.serving.service.callers import make_key
 from tenure.stores.in_memory import InMemoryStore
 from tenure.stores.sqlite import open_sqlite
@@ -213,12 +214,13 @@ def test_a_run_of_a_name_is_that_of_the_callers_scope_and_whether_another_tenant
     store = InMemoryStore()
     with running(store, without_keys=False) as there:
         book = there.engine.book(SCOPE)
-        support, sales, globex = (
-            {"x-tenure-key": make_key(store, book.clock, book.ids, scope=scope, role="reporter", by="cli").text}
-            for scope in (SCOPE, "acme/sales", "globex/support")
-        )
 
-        def end(run: str, headers: dict[str, str]) -> int:
+        def shown(scope: str) -> dict[str, Any]:
+            return {"x-tenure-key": make_key(store, book.clock, book.ids, scope=scope, role="reporter", by="cli").text}
+
+        support, sales, globex = map(shown, (SCOPE, "acme/sales", "globex/support"))
+
+        def end(run: str, headers: dict[str, Any]) -> int:
             return httpx2.post(f"{there.url}/v1/runs/{run}/outcome", json={"success": True}, headers=headers, timeout=20).status_code
 
         there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
@@ -391,7 +393,7 @@ def test_conversations_that_nobody_uses_are_let_go() -> None:
             time.sleep(0.01)
         with store.tenancy("acme") as look:
             assert look.conversation("old") is None
-            assert look.conversation_of_run(run) is not None
+            assert look.conversation_of_run(run, SCOPE) is not None
 
 
 def test_a_run_belongs_to_the_key_that_began_it() -> None:
@@ -429,7 +431,7 @@ def test_an_outcome_told_with_a_request_that_gets_no_answer_is_kept(there: Runni
     first = ask(there.url)
     run = first.headers["x-tenure-run"]
     recorded(there, run, 2)
-    there.proxy._upstreams.urls["openai"] = "http://127.0.0.1:9"
+    there.proxy._upstreams = Upstreams(urls={**there.proxy._upstreams.urls, "openai": "http://127.0.0.1:9"})
     lost = ask(there.url, x_tenure_run=run, x_tenure_outcome="failure")
     assert lost.status_code == 502
     deadline = time.monotonic() + 10
