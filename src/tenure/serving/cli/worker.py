@@ -152,7 +152,7 @@ def workers(request: Request) -> int:
 
 def _limits(given: Sequence[str], *, at_once: int, per_tenant: int, tenant_minute: int) -> Any:
     if importlib.util.find_spec("dbos") is None:
-        raise MissingExtra("Workers", extra="postgres")
+        raise MissingExtra("A worker", extra="postgres")
     from tenure.workers.jobs import Limits
 
     per_minute: dict[str, int] = {}
@@ -167,7 +167,7 @@ def _limits(given: Sequence[str], *, at_once: int, per_tenant: int, tenant_minut
 @contextmanager
 def _opened(request: Request) -> Iterator[tuple[Store, JobQueue, Engine, str]]:
     if importlib.util.find_spec("dbos") is None:
-        raise MissingExtra("Workers", extra="postgres")
+        raise MissingExtra("A worker", extra="postgres")
     from tenure.opening import open_store
     from tenure.project import database_url
     from tenure.workers.queue import JobQueue, driver_url
