@@ -13,7 +13,7 @@ import contextlib
 import json
 import os
 import random
-import socket
+import signal
 import subprocess
 import sys
 import tempfile
@@ -176,15 +176,14 @@ def _quantile(values: Sequence[float], share: float) -> float:
 def _process(*what: str) -> Iterator[str]:
     """A server in a process of its own; its address."""
     command = [sys.executable, __file__, *what]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             url = process.stdout.readline().strip()
             assert url, f"{what[0]} did not start"
             yield url
         finally:
-            process.stdin.close()  # its sign to end
+            process.send_signal(signal.SIGTERM)
             process.wait(timeout=30)
 
 
@@ -199,7 +198,10 @@ _ANSWER = json.dumps(
 
 async def _provider(scope: Any, receive: Any, send: Any) -> None:
     """Answers every request at once."""
-    if scope["type"] != "http":
+    if scope["type"] == "lifespan":
+        for step in ("startup", "shutdown"):
+            await receive()
+            await send({"type": f"lifespan.{step}.complete"})
         return
     while (await receive()).get("more_body"):
         pass
@@ -209,10 +211,8 @@ async def _provider(scope: Any, receive: Any, send: Any) -> None:
 
 
 def _serve(what: str, *given: str) -> None:
-    """Serve until the input is closed."""
-    import threading
-
-    import uvicorn
+    """Serve until a signal, as the command does."""
+    from tenure.serving.service.listening import Address, listen, serve, url_of
 
     app: Any = _provider
     if what != "provider":
@@ -227,17 +227,10 @@ def _serve(what: str, *given: str) -> None:
         else:
             engine = Engine(Tenure.open(given[1], scope=given[2], embedder="none"))
             app = Proxy(engine, upstreams, Door(engine, without_keys=True, scope=given[2]))
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on" if what != "provider" else "off"))
-
-        def wait() -> None:
-            sys.stdin.read()
-            server.should_exit = True
-
-        threading.Thread(target=wait, daemon=True).start()
-        print(f"http://127.0.0.1:{taken.getsockname()[1]}", flush=True)
-        server.run(sockets=[taken])
+    address = Address(port=0)
+    with listen(address) as taken:
+        where = url_of(address, taken)
+        serve(app, address, taken, begun=lambda: print(where, flush=True), date_header=False)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from tenure.serving.proxy.app import Proxy
 from tenure.serving.proxy.door import Door
 from tenure.serving.proxy.upstream import Upstreams
 from tenure.serving.service.engine import Engine
+from tenure.serving.service.listening import Address, listen, url_of
 from tenure.wiring import Tenure
 
 SCOPE = "acme/support"
@@ -94,8 +94,8 @@ class Provider:
 @contextmanager
 def served(app: Any, **config: Any) -> Iterator[str]:
     """An app on a free port of loopback; its address."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+    address = Address(port=0)
+    with listen(address) as taken:
         server = uvicorn.Server(
             uvicorn.Config(
                 app, log_config=None, access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=5, **config
@@ -108,7 +108,7 @@ def served(app: Any, **config: Any) -> Iterator[str]:
             time.sleep(0.005)
         assert server.started
         try:
-            yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+            yield url_of(address, taken)
         finally:
             server.should_exit = True
             thread.join(15)
