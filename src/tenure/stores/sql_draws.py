@@ -44,6 +44,11 @@ class SqlDraws:
         ]
 
 
+def same(earlier: Run, now: Run) -> bool:
+    """Whether a run's draws, and the score they count with, stand as they stood."""
+    return one_each(earlier.draws) == one_each(now.draws) and counted_score(earlier) == counted_score(now)
+
+
 def keep(connection: Connection, wall: Mapping[str, str], run: Run) -> None:
     """Keep the draws of a run with its score as it stands now."""
     if not run.draws:

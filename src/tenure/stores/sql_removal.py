@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, bindparam, func, or_, select
 
 from tenure.keeping import outline_of
 from tenure.playbook.removal import run_in_key
@@ -19,6 +19,7 @@ from tenure.ports import LedgerEntry, RunOutline
 from tenure.stores import codec, rows
 from tenure.stores.expressions import holds_at
 from tenure.stores.growth import is_before
+from tenure.stores.prepared import fetch
 
 _AT_ONCE = 500
 _FEW = 12
@@ -26,6 +27,10 @@ _FEW = 12
 
 _DIGEST = 64
 """Characters of a digest: what stands for a text is no id."""
+
+_SALTS = (
+    select(rows.forgotten_runs.c.salt).where(*(rows.forgotten_runs.c[name] == bindparam(name) for name in ("tenant", "scope"))).distinct()
+)
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPES = (("\\n", " "), ("\\t", " "), ("\\r", " "), ('\\"', '"'), ("\\\\", "\\"))
@@ -65,7 +70,7 @@ class SqlRemoval:
     def forgotten_at(self, run_id: str) -> str:
         """When a run was forgotten, ISO 8601; empty if it was not."""
         t = rows.forgotten_runs
-        salts = self._connection.execute(select(t.c.salt).where(self._mine(t)).distinct()).scalars().all()
+        salts = [salt for (salt,) in fetch(self._connection, _SALTS, self._wall)]
         digests = [forgotten_digest(salt, run_id) for salt in salts]
         if not digests:
             return ""

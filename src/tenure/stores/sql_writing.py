@@ -85,6 +85,7 @@ def _head() -> Any:
 
 
 _HEAD = _head()
+_LAST_ARRIVED = select(func.max(rows.runs.c.arrived)).where(*(rows.runs.c[name] == bindparam(name) for name in ("tenant", "scope")))
 
 
 class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
@@ -281,8 +282,9 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
         """Keep a run, or more steps and the outcome of one that is kept."""
         t = rows.runs
         columns = (t.c.n, t.c.steps, t.c.learned, t.c.verdict_learned, t.c.tools, t.c.body, t.c.arrived, t.c.revoked)
-        kept = self._rows(*columns, id=run.id).one_or_none()
-        asked = ""
+        found = self._tuples(*columns, id=run.id)
+        kept = _KeptRun(*found[0]) if found else None
+        reported, asked = run, ""
         if kept is not None:
             earlier = codec.run_from_json(kept.body, scope=self._scope)
             run = grown(earlier, run)
@@ -298,13 +300,13 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
             "finished": finished(run),
             "steps": total,
             "learned": total if learned else (kept.learned if kept is not None else None),
-            "verdict_learned": learned or kept is None or kept.learned is None or told_before(kept.verdict_learned, earlier, run),
+            "verdict_learned": learned or kept is None or kept.learned is None or told_before(bool(kept.verdict_learned), earlier, run),
             "tools": codec.compact(sorted(tools_called(run) | set(json.loads(kept.tools) if kept is not None else ()))),
             "body": codec.run_to_json(run),
             "origin": run.origin.name,
         }
         if kept is None:
-            arrived = int(self._connection.execute(select(func.max(t.c.arrived)).where(self._mine(t))).scalar() or 0) + 1
+            arrived = int(fetch(self._connection, _LAST_ARRIVED, self._wall)[0][0] or 0) + 1
             row = self._insert(t, {"id": run.id, "arrived": arrived, "revoked": False, **values}).inserted_primary_key.n
             self._count_cases(1)
         else:
@@ -320,10 +322,10 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
             for place, step in enumerate(run.steps)
             if place >= have
         ]
-        if new:
-            self._connection.execute(insert(rows.steps), new)
-        self._expose(run)
-        sql_draws.keep(self._connection, self._wall, run)
+        put(self._connection, rows.steps, new)
+        self._expose(reported)
+        if kept is None or not sql_draws.same(earlier, run):
+            sql_draws.keep(self._connection, self._wall, run)
 
     def _search_by_task_of(self, run_id: str) -> None:
         """Lessons that came before the run they rest on can be found by its task from now on."""
@@ -334,16 +336,13 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
                 self._dialect.put_words(self._connection, row.n, self._scope_row, lesson, self._asked(lesson))
 
     def _expose(self, run: Run) -> None:
+        """Note the exposures that a report of a run names; those of earlier reports are there."""
         t = rows.exposures
         wanted = {(lesson, role) for role in ("shown", "withheld", "cited") for lesson in getattr(run, role)}
         if not wanted:
             return
-        known = {
-            (lesson, role) for lesson, role in self._connection.execute(select(t.c.lesson_id, t.c.role).where(self._mine(t, run_id=run.id)))
-        }
-        new = [{**self._wall, "run_id": run.id, "lesson_id": lesson, "role": role} for lesson, role in sorted(wanted - known)]
-        if new:
-            self._connection.execute(insert(t), new)
+        new = wanted.difference(self._tuples(t.c.lesson_id, t.c.role, run_id=run.id))
+        put(self._connection, t, [{**self._wall, "run_id": run.id, "lesson_id": lesson, "role": role} for lesson, role in sorted(new)])
 
     def keep_failed_reply(self, failed: FailedReply) -> None:
         """Keep a reply that could not be used."""
@@ -409,6 +408,19 @@ class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):
     def _replace(self, table: Any, key: Mapping[str, object], **values: object) -> None:
         if self._update(table, key, values) == 0:
             self._insert(table, {**key, **values})
+
+
+class _KeptRun(NamedTuple):
+    """A run's row, as far as a later report changes it."""
+
+    n: int
+    steps: int
+    learned: int | None
+    verdict_learned: bool
+    tools: str
+    body: str
+    arrived: int
+    revoked: bool
 
 
 class _Before(NamedTuple):
