@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tenure.playbook.run import Draw
 from tenure.ports import Conversation
 from tenure.stores import codec, rows
+from tenure.stores.prepared import change, fetch
 
 _LISTS = ("shown", "withheld", "draws")
+_COLUMNS = tuple(column.name for column in rows.conversations.c if column.name != "tenant")
 
 
 class SqlConversations:
@@ -24,15 +28,17 @@ class SqlConversations:
 
     def conversation(self, conversation_id: str) -> Conversation | None:
         """A conversation by its id."""
-        t = rows.conversations
-        return _conversation(self._connection.execute(self._mine(t).where(t.c.id == conversation_id)).first())
+        found = fetch(self._connection, _CONVERSATION, {"tenant": self._tenant, "id": conversation_id})
+        return _conversation(dict(zip(_COLUMNS, found[0], strict=True))) if found else None
 
     def conversation_of_run(self, run: str, scope: str) -> Conversation | None:
         """The conversation that is recorded as a run of a scope, or of one below it."""
         t = rows.conversations
         found = self._connection.execute(self._mine(t).where(t.c.run == run).order_by(t.c.used.desc(), t.c.id)).all()
-        own = next((one for one in found if one.scope == scope), None)
-        return _conversation(own or next((one for one in found if one.scope.startswith(f"{scope}/")), None))
+        own = next((one for one in found if one.scope == scope), None) or next(
+            (one for one in found if one.scope.startswith(f"{scope}/")), None
+        )
+        return _conversation(dict(own._mapping)) if own is not None else None
 
     def conversation_of_reply(self, reply: str) -> Conversation | None:
         """The conversation in which a provider gave a reply of this id."""
@@ -42,21 +48,18 @@ class SqlConversations:
 
     def prompt_generation(self) -> int:
         """How often the tenant's prompts went out of date."""
-        t = rows.prompt_generations
-        return int(self._connection.execute(select(t.c.generation).where(t.c.tenant == self._tenant)).scalar() or 0)
+        found = fetch(self._connection, _GENERATION, {"tenant": self._tenant})
+        return int(found[0][0]) if found else 0
 
     def keep_conversation(self, conversation: Conversation) -> bool:
         """Keep a conversation, if its generation is that of today."""
-        t, g = rows.conversations, rows.prompt_generations
         # The row is there and held, so that no forgetting ends between this look and the end of the transaction.
-        self._connection.execute(_insert(self._connection, g).values(tenant=self._tenant, generation=0).on_conflict_do_nothing())
-        held = select(g.c.generation).where(g.c.tenant == self._tenant).with_for_update(read=True)
-        if self._connection.execute(held).scalar() != conversation.generation:
+        change(self._connection, _some_generation(self._connection.dialect.name), [{"tenant": self._tenant, "generation": 0}])
+        if fetch(self._connection, _GENERATION_HELD, {"tenant": self._tenant})[0][0] != conversation.generation:
             return False
         values = asdict(conversation)
         values["shown"] = codec.compact({name: values.pop(name) for name in _LISTS})
-        put = _insert(self._connection, t).values(tenant=self._tenant, **values)
-        self._connection.execute(put.on_conflict_do_update(index_elements=["tenant", "id"], set_={**values, "id": put.excluded.id}))
+        change(self._connection, _kept_conversation(self._connection.dialect.name), [{"tenant": self._tenant, **values}])
         return True
 
     def use_conversation(self, conversation_id: str, *, used: str, ended: str = "") -> None:
@@ -100,13 +103,44 @@ def outdate(connection: Connection, tenant: str) -> None:
 
 def _insert(connection: Connection, table: Any) -> Any:
     """An INSERT that can say what to do where the row is there; both databases have it, under a class of their own."""
-    return (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(table)
+    return _put(connection.dialect.name, table)
 
 
-def _conversation(found: Any) -> Conversation | None:
-    if found is None:
-        return None
-    values = {name: value for name, value in found._mapping.items() if name not in ("tenant", "shown")}
-    held: dict[str, Any] = json.loads(found.shown)
+def _put(database: str, table: Any) -> Any:
+    return (postgresql.insert if database == "postgresql" else sqlite.insert)(table)
+
+
+# What every request asks: built once, with values that come in when it is executed.
+
+
+def _conversation_by_id() -> Any:
+    t = rows.conversations
+    return select(*(t.c[name] for name in _COLUMNS)).where(t.c.tenant == bindparam("tenant"), t.c.id == bindparam("id"))
+
+
+def _generation() -> Any:
+    t = rows.prompt_generations
+    return select(t.c.generation).where(t.c.tenant == bindparam("tenant"))
+
+
+_CONVERSATION, _GENERATION = _conversation_by_id(), _generation()
+_GENERATION_HELD = _GENERATION.with_for_update(read=True)
+
+
+@lru_cache(maxsize=2)
+def _some_generation(database: str) -> Any:
+    put = _put(database, rows.prompt_generations)
+    return put.values({name: bindparam(name) for name in ("tenant", "generation")}).on_conflict_do_nothing()
+
+
+@lru_cache(maxsize=2)
+def _kept_conversation(database: str) -> Any:
+    put = _put(database, rows.conversations).values({name: bindparam(name) for name in ("tenant", *_COLUMNS)})
+    return put.on_conflict_do_update(index_elements=["tenant", "id"], set_={name: put.excluded[name] for name in _COLUMNS})
+
+
+def _conversation(found: Mapping[str, Any]) -> Conversation:
+    values = {name: value for name, value in found.items() if name not in ("tenant", "shown")}
+    held: dict[str, Any] = json.loads(found["shown"])
     draws = tuple(Draw(**one) for one in held.get("draws", ()))
     return Conversation(**values, shown=tuple(held.get("shown", ())), withheld=tuple(held.get("withheld", ())), draws=draws)
