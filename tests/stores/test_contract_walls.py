@@ -28,6 +28,12 @@ APART = [
     ("acme/a", "acme/a/@model=m"),
     ("acme/a/@model=m", "acme/a/@model=n"),
     ("acme/a/b", "acme/c"),
+    ("a'cme/a'b", "a''cme/a'b"),
+    ("a\\cme/a\\b", "a\\\\cme/a\\b"),
+    ("a\\'cme", "a'cme"),
+    ('a"cme', "acme"),
+    ("a%scme/%(n)s", "acme/%s"),
+    ("a;cme", "a; --cme"),
 ]
 
 

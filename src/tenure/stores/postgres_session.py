@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -166,6 +167,14 @@ def begin(
         extensions: the schema with the extension `vector`.
         busy_s, statement_s: how long a turn, and a statement, may take.
     """
+    raw = connection.connection.driver_connection
+    assert raw is not None
+    raw.execute(_opening(tenant, turn, write, extensions, busy_s, statement_s))
+
+
+@lru_cache(maxsize=4_096)
+def _opening(tenant: str, turn: str, write: bool, extensions: str, busy_s: float, statement_s: float) -> bytes:
+    """What begins a transaction, in UTF-8; a backslash in a name is written so that no setting of the connection reads it otherwise."""
     level = "READ COMMITTED, READ WRITE" if write else "REPEATABLE READ, READ ONLY"
     said: list[sql.Composable] = [
         sql.SQL("BEGIN ISOLATION LEVEL ") + sql.SQL(level),
@@ -178,9 +187,7 @@ def begin(
         said.append(sql.SQL("SET LOCAL synchronous_commit TO on"))
     if turn:
         said.append(sql.SQL("SELECT pg_advisory_xact_lock({})").format(sql.Literal(turn_number(turn))))
-    raw = connection.connection.driver_connection
-    assert raw is not None
-    raw.execute(sql.SQL("; ").join(said))
+    return sql.SQL("; ").join(said).as_bytes(None)
 
 
 def turn_number(turn: str) -> int:
