@@ -332,6 +332,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         """A kept run, whole."""
         ...
 
+    def runs(self, ids: Collection[str]) -> Mapping[str, Run]:
+        """Kept runs, whole, by id in the order asked for; unknown ids are left out."""
+        ...
+
     def steps_kept(self, run_id: str) -> int:
         """How many steps of a run are kept; 0 if it is not known."""
         ...

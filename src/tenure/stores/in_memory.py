@@ -238,6 +238,10 @@ class InMemoryReading(
         kept = self._now.runs.get(run_id)
         return None if kept is None else kept.run
 
+    def runs(self, ids: Collection[str]) -> Mapping[str, Run]:
+        """Kept runs, whole, by id."""
+        return {one: kept.run for one in ids if (kept := self._now.runs.get(one)) is not None}
+
     def steps_kept(self, run_id: str) -> int:
         """How many steps of a run are kept."""
         kept = self._now.runs.get(run_id)
