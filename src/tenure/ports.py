@@ -392,6 +392,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         """
         ...
 
+    def has_vectors(self, model: str, *, dimension: int = 0) -> bool:
+        """Whether the scope or a parent has a vector of a model, or a text known to have none; with a dimension, one of that."""
+        ...
+
     def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
         """How many texts of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
         ...

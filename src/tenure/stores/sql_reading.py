@@ -55,6 +55,7 @@ class SqlReading(SqlLessons, SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPos
         self._groups: dict[str, tuple[Member, ...]] = {}
         self._pointing: dict[str, frozenset[str]] = {}
         self._settings: dict[str, str] | None = None
+        self._core_body: str | None = None
 
     @property
     def scope(self) -> str:
@@ -335,6 +336,10 @@ class SqlReading(SqlLessons, SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPos
         scopes = (self._scope, *parents(self._scope)) if kind == "lesson" else (self._scope,)
         return self._dialect.nearest(self._connection, scopes, vector, model=model, kind=kind, limit=limit, writing=self._writing)
 
+    def has_vectors(self, model: str, *, dimension: int = 0) -> bool:
+        """Whether the scope or a parent has a vector of a model."""
+        return sql_vectors.has_any(self._connection, self._line, model, dimension)
+
     def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
         """How many texts of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
         return sql_vectors.counts(self._connection, self._scope, dimension)
@@ -363,9 +368,10 @@ class SqlReading(SqlLessons, SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPos
         """Sizes of which a core is kept, that shown last at the end."""
         return list(self._cores())
 
-    def _cores(self) -> dict[int, Core]:
-        body = self._one(rows.cores.c.body)
-        return {} if body is None else codec.cores_from_json(body)
+    def _cores(self) -> Mapping[int, Core]:
+        if self._core_body is None or self._writing:
+            self._core_body = self._one(rows.cores.c.body) or ""
+        return codec.cores_from_json(self._core_body) if self._core_body else {}
 
     def setting(self, name: str) -> str | None:
         """A setting of the scope."""
