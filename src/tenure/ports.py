@@ -332,6 +332,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         """A kept run, whole."""
         ...
 
+    def runs(self, ids: Collection[str]) -> Mapping[str, Run]:
+        """Kept runs, whole, by id in the order asked for; unknown ids are left out."""
+        ...
+
     def steps_kept(self, run_id: str) -> int:
         """How many steps of a run are kept; 0 if it is not known."""
         ...
@@ -386,6 +390,10 @@ class Reading(Figures, Draws, Grades, Traces, PostponedReading, Waiting, MemoryR
         Only vectors of the same model and dimension are compared; every one of them is (exact search). Of a memory's sessions
         and entries a database may compare the newest alone, where there are very many.
         """
+        ...
+
+    def has_vectors(self, model: str, *, dimension: int = 0) -> bool:
+        """Whether the scope or a parent has a vector of a model, or a text known to have none; with a dimension, one of that."""
         ...
 
     def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:

@@ -41,6 +41,9 @@ _HANGUL = re.compile(r"[\uac00-\ud7af]+")
 _ASCII_TOKEN = re.compile(r"[^\r\n\w]?[A-Za-z]{1,8}|\d{1,3}|_+| ?[^\sA-Za-z\d_]{1,4}[\r\n]*|\s*[\r\n]+|\s+")
 
 
+_ITEM = "\n- "
+"""Between two items of a list, such as two lessons in a prompt."""
+
 SHORT = 1_000
 """Characters of a text up to which its tokens are remembered."""
 
@@ -76,7 +79,14 @@ class Estimate:
 
 
 def _ascii_tokens(text: str) -> int:
-    return _short_tokens(text) if len(text) <= SHORT else len(_ASCII_TOKEN.findall(text))
+    if len(text) <= SHORT:
+        return _short_tokens(text)
+    # No token reaches over the end of a line into an item of a list. So a prompt is the sum of its lines, most of which come again.
+    first, *items = text.split(_ITEM)
+    if not items:
+        return len(_ASCII_TOKEN.findall(text))
+    *between, last = items
+    return _ascii_tokens(f"{first}\n") + sum(_ascii_tokens(f"- {item}\n") for item in between) + _ascii_tokens(f"- {last}")
 
 
 @lru_cache(maxsize=8_192)

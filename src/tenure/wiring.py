@@ -12,7 +12,7 @@ from tenure.active_run import ActiveRun
 from tenure.errors import ChangedMeanwhile, ScopeError, StoreError, UserError
 from tenure.governance.redaction import redact, redact_operations
 from tenure.learning.adapting import Adapting
-from tenure.learning.embedding import Embedding, Vectors
+from tenure.learning.embedding import Embedding, Question, Vectors
 from tenure.learning.exchanging import LedgerSharing
 from tenure.learning.figures import FigureKeeping
 from tenure.learning.history import compare, find_version
@@ -30,7 +30,7 @@ from tenure.playbook.delta import OPERATION_NAMES, Delta, Operation, Receipt
 from tenure.playbook.refine import Bounds, Plan, plan_refinement
 from tenure.playbook.run import Run, Task, as_task
 from tenure.playbook.state import Playbook
-from tenure.ports import Admitted, Clock, Embedder, IdSource, LanguageModel, Replay, Store
+from tenure.ports import Admitted, Clock, Embedder, IdSource, LanguageModel, Reading, Replay, Store
 from tenure.project import database_url, default_scope
 from tenure.providers import secret_detection
 from tenure.reported import positive
@@ -209,22 +209,32 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         return found
 
     def _recalled(self, task: str | Task, budget: int | None, run: str, *, explain: bool) -> Context:
-        question = self.vectors.question(as_task(task).text)
-        with self.store.reading(self.scope) as reading:
-            settings = read_settings(reading.setting)
+        text = as_task(task).text
+
+        def found_in(reading: Reading, question: Question) -> tuple[Context, bool]:
             found = recall(
                 reading,
-                as_task(task).text,
+                text,
                 question=question,
                 budget=settings.whole("context.tokens") if budget is None else positive(budget, "budget"),
                 core_tokens=settings.whole("context.core_tokens"),
                 at=self.clock.now(),
                 count=open_counter(settings),
-                drawing=self._drawing(settings, run, as_task(task).text),
+                drawing=self._drawing(settings, run, text),
                 lives=settings.shelf_lives,
                 explain=explain,
             )
-            changed = found.core is not None and found.core != reading.core(found.core_size)
+            return found, found.core is not None and found.core != reading.core(found.core_size)
+
+        with self.store.reading(self.scope) as reading:
+            settings = read_settings(reading.setting)
+            question, embedder = self.vectors.looked_up(reading, settings)
+            looked = found_in(reading, question) if embedder is None else None
+        if looked is None:
+            question = self.vectors.ask(embedder, text)
+            with self.store.reading(self.scope) as reading:
+                looked = found_in(reading, question)
+        found, changed = looked
         if found.core is not None and changed:
             with self.store.writing(self.scope) as work:
                 work.keep_core(found.core, found.core_size)
@@ -280,10 +290,10 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
     def vectors(self) -> Vectors:
         """What makes the vectors of the scope, by its embedder. A model is loaded at its first text."""
 
-        def opened() -> Embedder | None:
+        def opened(settings: Settings | None) -> Embedder | None:
             if self._embedder is not None and not isinstance(self._embedder, str):
                 return self._embedder
-            return open_embedder(self._embedder, self.settings())
+            return open_embedder(self._embedder, settings or self.settings())
 
         return Vectors(self.store, (self.scope, *parents(self.scope)), opened)
 

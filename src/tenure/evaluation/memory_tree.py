@@ -114,7 +114,7 @@ def _measure(
 ) -> dict[str, Any]:
     entries = as_entries(sessions)
     days = sorted({entry.day for entry in entries})
-    vectors = Vectors(store, (SCOPE,), lambda: embedder)
+    vectors = Vectors(store, (SCOPE,), lambda _: embedder)
     memory = Memory(store, SCOPE, clock=_DayAfter(days[-1]), ids=UlidSource(), vectors=vectors)
     tell(0.0, f"keeping {len(entries):,} entries")
     memory.keep(entries)

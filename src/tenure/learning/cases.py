@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -105,9 +105,8 @@ def whole_cases(reading: Reading, room: int, count: TokenCounter, *, likeness: M
         return NO_CASES
     blocks: list[str] = []
     shown: list[CaseShown] = []
-    for run_id in ids:
-        run = reading.run(run_id)
-        if run is None or not _tells(run):
+    for run_id, run in _few_by_few(reading, ids):
+        if not _tells(run):
             continue
         if _length(run) > MOST_CHARACTERS * left:
             return NO_CASES
@@ -134,7 +133,7 @@ def similar_cases(reading: Reading, likeness: Mapping[str, float], room: int, co
         at: the present moment.
     """
     best = sorted(likeness, key=lambda run: (-likeness[run], run))[:MOST_READ]
-    found = [run for run in map(reading.run, best) if run is not None and _tells(run)]
+    found = [run for run in reading.runs(best).values() if _tells(run)]
     blocks = [case_block(run, most=CASE_TOKENS, age=age_said(days_between(run.ended or run.started, at)), count=count) for run in found]
     costs = [count(block) for block in blocks]
     said = [frozenset(words(f"{run.task.text[:COMPARED]} {_ending(run)[:COMPARED]}")) for run in found]
@@ -150,6 +149,14 @@ def similar_cases(reading: Reading, likeness: Mapping[str, float], room: int, co
         for place in places
     ]
     return _joined(SIMILAR_HEADING, [blocks[place] for place in places], shown, count)
+
+
+def _few_by_few(reading: Reading, ids: Sequence[str]) -> Iterator[tuple[str, Run]]:
+    """Runs in their order, read a few at a time, more each time: mostly some of them show that they do not all fit."""
+    start, most = 0, MOST_READ
+    while start < len(ids):
+        yield from reading.runs(ids[start : start + most]).items()
+        start, most = start + most, 2 * most
 
 
 def _tells(run: Run) -> bool:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from tenure.errors import EmbeddingFailed, UserError
-from tenure.ports import VECTOR_KINDS, Embedded, Embedder, Store, VectorKind
+from tenure.ports import VECTOR_KINDS, Embedded, Embedder, Reading, Store, VectorKind
+from tenure.settings import Settings, read_settings
 from tenure.vectors import CheckedEmbedder, checked
 
 LOOKED_AHEAD = 20
@@ -176,10 +177,11 @@ class Vectors:
     Args:
         store: where they are kept.
         scopes: the scope, then those it inherits from.
-        opened: gives the embedder, or none; looked at again each time, because it is a setting.
+        opened: gives the embedder by the settings of the scope, or none; looked at again each time. It is given the settings
+            where they are at hand.
     """
 
-    def __init__(self, store: Store, scopes: Sequence[str], opened: Callable[[], Embedder | None]) -> None:
+    def __init__(self, store: Store, scopes: Sequence[str], opened: Callable[[Settings | None], Embedder | None]) -> None:
         self._store, self._scopes, self._open = store, tuple(scopes), opened
         self._checked: CheckedEmbedder | None = None  # kept: it may have learned its dimension from the first vectors
         self._seen = ("", 0)  # the model and dimension that have vectors here; not looked for again
@@ -193,8 +195,8 @@ class Vectors:
         """
         return self._opened()
 
-    def _opened(self) -> CheckedEmbedder | None:
-        embedder, kept = self._open(), self._checked
+    def _opened(self, settings: Settings | None = None) -> CheckedEmbedder | None:
+        embedder, kept = self._open(settings), self._checked
         if kept is None or kept.embedder is not embedder:
             kept = self._checked = checked(embedder) if embedder is not None else None
         return kept
@@ -247,26 +249,34 @@ class Vectors:
 
     def question(self, text: str) -> Question:
         """A task's text as a vector. No model is loaded for it while there is nothing to compare it with."""
+        with self._store.reading(self._scopes[0]) as reading:
+            found, embedder = self.looked_up(reading, read_settings(reading.setting))
+        return found if embedder is None else self.ask(embedder, text)
+
+    def looked_up(self, reading: Reading, settings: Settings) -> tuple[Question, CheckedEmbedder | None]:
+        """What a question is where no model has to be asked for it, else the embedder that `ask` takes, outside of the transaction.
+
+        Args:
+            reading: the scope.
+            settings: that apply to it.
+        """
         try:
-            embedder = self._opened()
+            embedder = self._opened(settings)
         except UserError as exc:
-            return Question(failed=f"{exc} Search goes on by keywords.")
+            return Question(failed=f"{exc} Search goes on by keywords."), None
         if embedder is None:
-            return Question()
+            return Question(), None
         model, dimension = embedder.name, embedder.dimension
-        if self._seen != (model, dimension) and not self._have_any(model, dimension):
-            if not self._have_any(model, 0):
-                return Question(model=model)
-            others = f"The vectors of {model} here have another dimension than the {dimension:,} numbers that it makes now"
-            return Question(model=model, failed=f"{others}, so search was by keywords. Make them anew: tenure embed")
+        if self._seen == (model, dimension) or reading.has_vectors(model, dimension=dimension):
+            return Question(), embedder
+        if not reading.has_vectors(model):
+            return Question(model=model), None
+        others = f"The vectors of {model} here have another dimension than the {dimension:,} numbers that it makes now"
+        return Question(model=model, failed=f"{others}, so search was by keywords. Make them anew: tenure embed"), None
+
+    def ask(self, embedder: CheckedEmbedder, text: str) -> Question:
+        """A task's text as a vector of the embedder that `looked_up` gave."""
+        model, dimension = embedder.name, embedder.dimension
         asked = embed_question(embedder, text)
         self._seen = (model, dimension)
         return asked
-
-    def _have_any(self, model: str, dimension: int) -> bool:
-        """Whether there is a vector of a model and of a dimension; 0 takes any."""
-        for scope in self._scopes:
-            with self._store.reading(scope) as reading:
-                if model in reading.vector_counts(dimension=dimension):
-                    return True
-        return False

@@ -52,13 +52,14 @@ def note_of_ages(lessons: Sequence[Lesson], ids: Mapping[str, str], core: Core |
         lives: how long lessons keep; none says nothing.
         at: the present moment.
     """
-    if lives is None:
+    past = [lesson for lesson in lessons if days_past(lesson, lives, at)] if lives is not None else []
+    if lives is None or not past:
         return ""
     shown = dict(ids)
     for line in (*core.lines, *core.tail) if core is not None else ():
         if line.section:
             shown[line.id] = line.text.partition("]")[0].removeprefix("- [")
-    return aged_note([(shown.get(lesson.id, lesson.id), lesson) for lesson in lessons], lives, at)
+    return aged_note([(shown.get(lesson.id, lesson.id), lesson) for lesson in past], lives, at)
 
 
 def age_said_of(lesson: Lesson, lives: ShelfLives | None, at: datetime) -> str:

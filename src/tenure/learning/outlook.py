@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from tenure import terms
@@ -12,7 +12,7 @@ from tenure.fusion import VECTOR_WEIGHT
 from tenure.learning.embedding import Question
 from tenure.playbook.evidence import age_in_days, usefulness
 from tenure.playbook.grading import Belief
-from tenure.playbook.lessons import Lesson, normalised
+from tenure.playbook.lessons import Lesson, Tallies, normalised
 from tenure.ports import Hit, Nearest, Reading
 
 MOST_CANDIDATES = 100
@@ -97,7 +97,9 @@ class Outlook:
         graded = self.beliefs.get(lesson.id)
         if graded is not None and graded.decides:
             return graded.value
-        return usefulness(replace(lesson.tallies, support=0), age_days=age_in_days(lesson, at)).mean
+        counts = lesson.tallies
+        live = Tallies(helpful=counts.helpful, harmful=counts.harmful, neutral=counts.neutral) if counts.support else counts
+        return usefulness(live, age_days=age_in_days(lesson, at)).mean
 
     def likeness(self, lesson: Lesson) -> float:
         """How much a lesson's subject resembles the task, 0 to 1: through the runs it came from, else through its words."""

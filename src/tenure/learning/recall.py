@@ -147,6 +147,7 @@ def recall(
     drawing: Drawing | None = None,
     lives: ShelfLives | None = None,
     explain: bool = True,
+    bare: bool = False,
 ) -> Context:
     """The context for a task: the stable core, then lessons for this task, then cases.
 
@@ -164,13 +165,13 @@ def recall(
         drawing: how chance leaves lessons out; none leaves out none.
         lives: how long lessons keep; none says no lesson's age.
         explain: whether to say why each lesson is there.
+        bare: whether to do without the stable part, as where it does not fit once its secrets are taken out.
     """
     counted = count or Estimate()
     stable, lessons, size = stable_part(reading, budget, core_tokens, at, counted, drawing)
+    if bare:
+        stable, lessons = None, {}
     text = stable.text if stable is not None else ""
-    if stable is not None and counted(redact(text).text) > budget:
-        # What stands for a secret can be longer than it.
-        stable, lessons, text = None, {}, ""
     shown = set(stable.ids) if stable is not None else set[str]()
     outlook, candidates = _look_out_beside(shown, reading, task, question)
     ids = short_ids([*shown, *candidates])
@@ -197,6 +198,20 @@ def recall(
         return redact(text + recalled + ages + tables.text + cases.text + foretold.text).text
 
     told = whole_text()
+    if not told.startswith(text) and counted(redact(text).text) > budget:  # what stands for a secret can be longer than it
+        return recall(
+            reading,
+            task,
+            budget=budget,
+            core_tokens=core_tokens,
+            at=at,
+            question=question,
+            count=count,
+            drawing=drawing,
+            lives=lives,
+            explain=explain,
+            bare=True,
+        )
     while counted(told) > budget and (chosen or cases.shown or tables.ids or ages or foretold.text):
         # Together, texts can have a few tokens more than apart.
         if chosen:
@@ -389,16 +404,25 @@ def _choose_recalled(
     worths = [worth(lesson, outlook, at) / cost**0.5 for lesson, cost in zip(lessons, costs, strict=True)]
     # Words as bits: what two lessons share is then one operation, and thousands of pairs are looked at.
     bits: dict[str, int] = {}
-    texts = (_word_set(f"{lesson.text} {lesson.applies_when}") for lesson in lessons)
-    said = [sum(1 << bits.setdefault(word, len(bits)) for word in text) for text in texts]
     places = choose_apart(
         costs,
         worths,
         room,
-        bits=said,
+        bits=[_as_bits(_word_set(f"{lesson.text} {lesson.applies_when}"), bits) for lesson in lessons],
         votes=[frozenset({vote_of(lesson.origin)} - {""}) if lesson.status == "provisional" else () for lesson in lessons],
     )
     return [lessons[place] for place in places]
+
+
+def _as_bits(text: Collection[str], bits: dict[str, int]) -> int:
+    """Words as the bits of a number; words that have no bit yet get one."""
+    found = 0
+    for word in text:
+        bit = bits.get(word)
+        if bit is None:
+            bit = bits[word] = 1 << len(bits)
+        found |= bit
+    return found
 
 
 @lru_cache(maxsize=4_096)

@@ -79,8 +79,7 @@ def days_past(lesson: Lesson, lives: ShelfLives, at: datetime) -> float:
     It is confirmed by whatever was last written of it: its text, a verdict, a pin, its standing.
     """
     life = lives.days(lesson)
-    age = age_in_days(lesson, at)
-    return age if life and age > life else 0.0
+    return age if life and (age := age_in_days(lesson, at)) > life else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

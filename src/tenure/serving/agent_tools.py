@@ -91,7 +91,7 @@ class AgentTools:
         if budget is not None and not 1 <= budget <= 1_000_000:
             raise UserError(f"budget is {budget}; it is a number of tokens from 1 to 1,000,000. Leave it out for the usual.")
         run = self.book.ids.next() if self.writes else ""
-        found = self.book.context(task, budget=budget, run=run)
+        found = self.book.recalled(task, budget, run, explain=False)  # nobody is told why
         if self.writes:
             # Kept as it begins: a server that is started anew still knows what the run was shown and what chance withheld.
             self.book.keep(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from sys import intern
+from types import MappingProxyType
 from typing import Any
 
 from tenure.playbook.delta_json import plain, storable
@@ -154,10 +155,11 @@ def cores_to_json(cores: Mapping[int, Core]) -> str:
     return compact([[size, _core(core)] for size, core in cores.items()])
 
 
-def cores_from_json(text: str) -> dict[int, Core]:
-    """The cores that `cores_to_json` wrote, or the single one of an earlier version."""
+@lru_cache(maxsize=64)
+def cores_from_json(text: str) -> Mapping[int, Core]:
+    """The cores that `cores_to_json` wrote, or the single one of an earlier version; remembered, for every prompt begins with one."""
     held = json.loads(text)
-    return {0: _read_core(held)} if isinstance(held, dict) else {size: _read_core(core) for size, core in held}
+    return MappingProxyType({0: _read_core(held)} if isinstance(held, dict) else {size: _read_core(core) for size, core in held})
 
 
 def _core(core: Core) -> dict[str, Any]:

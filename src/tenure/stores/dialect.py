@@ -53,7 +53,6 @@ class Dialect(Protocol):
         *,
         tenant: str,
         size: int,
-        alone: bool,
         limit: int,
     ) -> Sequence[Weighed]:
         """Rows of live lessons, or of runs, that answer a question, best first (see `weighing.weigh`).
@@ -65,7 +64,6 @@ class Dialect(Protocol):
             asked: the question, as it was asked.
             tenant, limit: of these scopes; how many rows at most.
             size: how many rows there are inside the walls.
-            alone: whether these are all scopes that the database holds.
         """
         ...
 

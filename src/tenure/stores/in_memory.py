@@ -238,6 +238,10 @@ class InMemoryReading(
         kept = self._now.runs.get(run_id)
         return None if kept is None else kept.run
 
+    def runs(self, ids: Collection[str]) -> Mapping[str, Run]:
+        """Kept runs, whole, by id."""
+        return {one: kept.run for one in ids if (kept := self._now.runs.get(one)) is not None}
+
     def steps_kept(self, run_id: str) -> int:
         """How many steps of a run are kept."""
         kept = self._now.runs.get(run_id)
@@ -317,6 +321,12 @@ class InMemoryReading(
             else:
                 hits.append(replace(near, cosine=cosine, tools=tools_called(contents.runs[near.id].run)))
         return nearest_of(sorted(hits, key=lambda near: (-near.cosine, near.id)), [compared], compared=compared.count)
+
+    def has_vectors(self, model: str, *, dimension: int = 0) -> bool:
+        """Whether the scope or a parent has a vector of a model."""
+        sizes = (0, 4 * dimension)
+        every = (one for _, contents in self._all for one in contents.valid_vectors())
+        return any(key.model == model and (not dimension or len(vector.packed) in sizes) for key, vector in every)
 
     def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
         """How many texts of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""

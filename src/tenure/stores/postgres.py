@@ -86,7 +86,6 @@ class PostgresDialect:
         *,
         tenant: str,
         size: int,
-        alone: bool,
         limit: int,
     ) -> Sequence[Weighed]:
         """Rows inside the walls that answer a question."""

@@ -22,7 +22,8 @@ from tenure.ports import HeldChange
 from tenure.stores import codec, rows, sql_draws, sql_grades, sql_observations, sql_vectors
 from tenure.stores.growth import finished, tools_called
 from tenure.stores.prepared import put
-from tenure.stores.sql_reading import SqlReading, portions
+from tenure.stores.sql_lessons import portions
+from tenure.stores.sql_reading import SqlReading
 from tenure.stores.sql_removal import forgotten_digest
 from tenure.stores.sql_waiting import SqlDeciding
 

@@ -30,6 +30,7 @@ from tenure.stores.scopes import parents, tenant
 from tenure.stores.sql_draws import SqlDraws
 from tenure.stores.sql_figures import SqlFigures
 from tenure.stores.sql_grades import SqlGrades
+from tenure.stores.sql_lessons import SqlLessons, portions
 from tenure.stores.sql_memory import SqlMemory
 from tenure.stores.sql_postponed import SqlPostponed
 from tenure.stores.sql_removal import SqlRemoval
@@ -37,24 +38,13 @@ from tenure.stores.sql_shared import SqlShared
 from tenure.stores.sql_waiting import SqlWaiting
 from tenure.stores.weighing import Weighed
 
-LIVE = ("provisional", "active")
-"""Statuses of lessons that an agent can be shown."""
-
 _AT_ONCE = 500
 
 _LAST = "\U0010ffff"
 """The greatest character: texts that begin alike end before it."""
 
 
-_Value = TypeVar("_Value")
-
-
-def portions(ids: Sequence[_Value]) -> Iterator[Sequence[_Value]]:
-    """Values in portions that a statement can hold."""
-    return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
-
-
-class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlShared, SqlWaiting, SqlMemory):
+class SqlReading(SqlLessons, SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlShared, SqlWaiting, SqlMemory):
     """Reads one scope over an open connection (see `ports.Reading`)."""
 
     def __init__(self, connection: Connection, scope: str, dialect: Dialect) -> None:
@@ -65,6 +55,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         self._groups: dict[str, tuple[Member, ...]] = {}
         self._pointing: dict[str, frozenset[str]] = {}
         self._settings: dict[str, str] | None = None
+        self._core_body: str | None = None
 
     @property
     def scope(self) -> str:
@@ -164,117 +155,7 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         found = self._tuples(t.c.effective, t.c.delta_id, delta_key=key)
         return max(found, key=lambda row: bool(row[0]))[1] if found else None
 
-    # -- lessons ---------------------------------------------------------------------------------
-
-    def lessons(self, *, live: bool = True) -> Sequence[Lesson]:
-        """The scope's lessons, sorted by id."""
-        return self._lessons_of(self._scope, live=live)
-
-    def _lessons_of(self, scope: str, *, live: bool) -> list[Lesson]:
-        t = rows.lessons
-        wanted = select(t.c.body).where(t.c.tenant == tenant(scope), t.c.scope == scope).order_by(t.c.id)
-        if live:
-            wanted = wanted.where(t.c.status.in_(LIVE))
-        return sorted((codec.lesson_from_json(body) for body in self._connection.execute(wanted).scalars()), key=lambda lesson: lesson.id)
-
-    def briefs(self) -> Sequence[Brief]:
-        """What is needed to rank the scope's live lessons, sorted by id."""
-        t = rows.lessons
-        columns = (
-            t.c.id,
-            t.c.section,
-            t.c.pinned,
-            t.c.created,
-            t.c.updated,
-            t.c.helpful,
-            t.c.harmful,
-            t.c.neutral,
-            t.c.support,
-            t.c.tokens,
-        )
-        wanted = select(*columns).where(self._mine(t), t.c.status.in_(LIVE)).order_by(t.c.id)
-        return [
-            Brief(
-                id=lesson_id,
-                section=section,
-                pinned=bool(pinned),
-                created=created,
-                updated=updated,
-                tallies=Tallies(helpful=helpful, harmful=harmful, neutral=neutral, support=support),
-                tokens=tokens,
-            )
-            for lesson_id, section, pinned, created, updated, helpful, harmful, neutral, support, tokens in self._connection.execute(wanted)
-        ]
-
-    def named(self, ids: Collection[str]) -> Mapping[str, Lesson]:
-        """The scope's lessons with these ids, whatever their status."""
-        t = rows.lessons
-        found: dict[str, Lesson] = {}
-        for some in portions(sorted(ids)):
-            for lesson_id, body in self._connection.execute(select(t.c.id, t.c.body).where(self._mine(t), t.c.id.in_(some))):
-                found[lesson_id] = codec.lesson_from_json(body)
-        return found
-
-    def since(self, version: int) -> Sequence[Lesson]:
-        """Live lessons that came after a version, in the order in which they came."""
-        t = rows.lessons
-        wanted = select(t.c.body).where(self._mine(t), t.c.came > version, t.c.status.in_(LIVE)).order_by(t.c.came, t.c.id)
-        return [codec.lesson_from_json(body) for body in self._connection.execute(wanted).scalars()]
-
-    def supported(self, *, limit: int) -> Sequence[Lesson]:
-        """Live lessons of the scope and its parents, those that most runs support first."""
-        t = rows.lessons
-        found: list[Lesson] = []
-        for scope in (self._scope, *parents(self._scope)):  # one by one, because the index is in their order
-            wanted = select(t.c.body).where(t.c.tenant == tenant(scope), t.c.scope == scope, t.c.status.in_(LIVE))
-            bodies = self._connection.execute(wanted.order_by(t.c.support.desc(), t.c.id).limit(limit)).scalars()
-            found += map(codec.lesson_from_json, bodies)
-        return sorted(found, key=_best_supported)[: max(limit, 0)]
-
-    def near(self, runs: Collection[str], tools: Collection[str], *, limit: int) -> Sequence[Lesson]:
-        """Live lessons that rest on these runs or are about errors of these tools, best supported first."""
-        t, s = rows.lessons, rows.sources
-        chain_of_scopes = (self._scope, *parents(self._scope))
-        inside = (t.c.tenant == tenant(self._scope), t.c.scope.in_(chain_of_scopes), t.c.status.in_(LIVE))
-        # Apart, because each of the two has an index and their union has none.
-        wanted = []
-        if runs:
-            resting = and_(s.c.tenant == t.c.tenant, s.c.scope == t.c.scope, s.c.lesson_id == t.c.id)
-            of_runs = select(t.c.id, t.c.scope, t.c.support).join(s, resting).where(s.c.tenant == tenant(self._scope))
-            wanted.append(of_runs.where(*inside, s.c.scope.in_(chain_of_scopes), s.c.run_id.in_(list(runs))).distinct())
-        if tools:
-            # ';' follows ':'
-            named = [and_(t.c.about >= f"tool-error:{tool}:", t.c.about < f"tool-error:{tool};") for tool in tools]
-            wanted.append(select(t.c.id, t.c.scope, t.c.support).where(*inside, or_(*named)))
-        if not wanted:
-            return []
-        found = {
-            (lesson_id, scope): support
-            for one in wanted
-            for lesson_id, scope, support in self._connection.execute(one.order_by(t.c.support.desc(), t.c.id).limit(limit))
-        }
-        best = sorted(found, key=lambda one: (-found[one], *one))[: max(limit, 0)]
-        lessons: list[Lesson] = []
-        for scope in {scope for _, scope in best}:
-            ids = [lesson_id for lesson_id, of in best if of == scope]
-            bodies = select(t.c.body).where(t.c.tenant == tenant(scope), t.c.scope == scope, t.c.id.in_(ids))
-            lessons += map(codec.lesson_from_json, self._connection.execute(bodies).scalars())
-        return sorted(lessons, key=_best_supported)
-
-    def sharing(self, groups: Sequence[Sequence[str]], *, limit: int) -> Sequence[Lesson]:
-        """Live lessons of the scope that hold every word of at least one group of words."""
-        wall = self._one(rows.scopes.c.n)
-        wanted = [list(group) for group in groups if group]
-        if wall is None or not wanted:
-            return []
-        found = list(self._dialect.find_sharing(self._connection, wall, wanted, limit))
-        t = rows.lessons
-        bodies = fetch_among(self._connection, (t.c.body,), self._wall, "n", found) if found else ()
-        return sorted((codec.lesson_from_json(body) for (body,) in bodies), key=lambda lesson: lesson.id)
-
-    def inherited(self) -> Sequence[tuple[str, Lesson]]:
-        """Live lessons of the parent scopes, nearest first."""
-        return [(scope, lesson) for scope in parents(self._scope) for lesson in self._lessons_of(scope, live=True)]
+    # -- lessons: what is read of one alone -----------------------------------------------------------
 
     def lesson(self, lesson_id: str) -> Lesson | None:
         """The lesson an id stands for, through aliases."""
@@ -300,42 +181,6 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         found = self._rows(rows.lessons.c.body, about=subject).scalars()
         order = {"active": 0, "provisional": 1, "held": 2, "retired": 3}
         return min((codec.lesson_from_json(body) for body in found), key=lambda one: (order[one.status], one.id), default=None)
-
-    def search(self, text: str, *, limit: int) -> Sequence[Hit]:
-        """Live lessons of the scope and its parents that hold a word or an identifier of a text, best first."""
-        scopes = (self._scope, *parents(self._scope))
-        z, t = rows.sizes, rows.lessons
-        counted = select(func.sum(z.c.lessons)).where(z.c.tenant == tenant(self._scope), z.c.scope.in_(scopes))
-        size = int(self._connection.execute(counted).scalar() or 0)
-        found = self._find("lessons", scopes, text, size=size, limit=limit)
-        bodies = {
-            n: (scope, body)
-            for n, scope, body in self._connection.execute(
-                select(t.c.n, t.c.scope, t.c.body).where(
-                    t.c.n.in_([one.row for one in found]), t.c.tenant == tenant(self._scope), t.c.scope.in_(scopes)
-                )
-            )
-        }
-        return [
-            Hit(lesson=codec.lesson_from_json(body), score=one.score, scope=scope, words=one.words, identifiers=one.identifiers)
-            for one in found
-            if one.row in bodies  # of a parent, another transaction may have taken it out meanwhile
-            for scope, body in (bodies[one.row],)
-        ]
-
-    def _find(self, table: Searchable, scopes: Sequence[str], text: str, *, size: int, limit: int) -> Sequence[Weighed]:
-        """Rows of some scopes of this tenant that answer a question."""
-        if not size:
-            return []
-        s = rows.scopes
-        walls = {
-            int(n): str(scope)
-            for n, scope in self._connection.execute(
-                select(s.c.n, s.c.scope).where(s.c.tenant == tenant(self._scope), s.c.scope.in_(scopes))
-            )
-        }
-        alone = len(walls) == self._connection.execute(select(func.count()).select_from(s)).scalar()
-        return self._dialect.find(self._connection, table, walls, text, tenant=tenant(self._scope), size=size, alone=alone, limit=limit)
 
     def playbook(self, version: int | None = None) -> Playbook:
         """The whole playbook, now or as it was."""
@@ -407,6 +252,19 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         steps = sorted(self._rows(rows.steps.c.place, rows.steps.c.body, run_id=run_id).all())
         return codec.run_from_json(body, scope=self._scope, steps=tuple(codec.step_from_json(step) for _, step in steps))
 
+    def runs(self, ids: Collection[str]) -> Mapping[str, Run]:
+        """Kept runs, whole, by id in the order asked for."""
+        t, s = rows.runs, rows.steps
+        found: dict[str, Run] = {}
+        for some in portions(list(dict.fromkeys(ids))):
+            steps: dict[str, list[tuple[int, str]]] = {}
+            for run_id, place, body in fetch_among(self._connection, (s.c.run_id, s.c.place, s.c.body), self._wall, "run_id", some):
+                steps.setdefault(run_id, []).append((place, body))
+            for run_id, body in fetch_among(self._connection, (t.c.id, t.c.body), self._wall, "id", some):
+                told = tuple(codec.step_from_json(step) for _, step in sorted(steps.get(run_id, ())))
+                found[run_id] = codec.run_from_json(body, scope=self._scope, steps=told)
+        return {one: found[one] for one in ids if one in found}
+
     def steps_kept(self, run_id: str) -> int:
         """How many steps of a run are kept."""
         return int(self._one(rows.runs.c.steps, id=run_id) or 0)
@@ -445,23 +303,6 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         found = (self.run(run_id) for run_id in list(dict.fromkeys(ids))[:limit])
         return [one for one in found if one is not None]
 
-    def cases_like(self, text: str, *, limit: int) -> Sequence[CaseHit]:
-        """Kept runs of the scope whose task's input holds a word or an identifier of a text, best first."""
-        t = rows.runs
-        size = int(self._one(rows.scopes.c.cases) or 0)  # counted as they come and go: counting them here would read them all
-        found = self._find("runs", (self._scope,), text, size=size, limit=limit)
-        named = {
-            n: (run_id, tools)
-            for n, run_id, tools in self._connection.execute(
-                select(t.c.n, t.c.id, t.c.tools).where(self._mine(t), t.c.n.in_([one.row for one in found]))
-            )
-        }
-        return [
-            CaseHit(run=run_id, score=one.score, tools=frozenset(json.loads(tools)), words=one.words, identifiers=one.identifiers)
-            for one in found
-            for run_id, tools in (named[one.row],)
-        ]
-
     def verdict_waits(self, run_id: str) -> bool:
         """Whether its verdict came after it was learned from, and was only kept so far."""
         told = self._one(rows.runs.c.verdict_learned, id=run_id)
@@ -495,6 +336,10 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         scopes = (self._scope, *parents(self._scope)) if kind == "lesson" else (self._scope,)
         return self._dialect.nearest(self._connection, scopes, vector, model=model, kind=kind, limit=limit, writing=self._writing)
 
+    def has_vectors(self, model: str, *, dimension: int = 0) -> bool:
+        """Whether the scope or a parent has a vector of a model."""
+        return sql_vectors.has_any(self._connection, self._line, model, dimension)
+
     def vector_counts(self, *, dimension: int = 0) -> Mapping[str, int]:
         """How many texts of the scope have a vector, by model; with a dimension, of that one, or are known to have none."""
         return sql_vectors.counts(self._connection, self._scope, dimension)
@@ -523,9 +368,10 @@ class SqlReading(SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPostponed, SqlS
         """Sizes of which a core is kept, that shown last at the end."""
         return list(self._cores())
 
-    def _cores(self) -> dict[int, Core]:
-        body = self._one(rows.cores.c.body)
-        return {} if body is None else codec.cores_from_json(body)
+    def _cores(self) -> Mapping[int, Core]:
+        if self._core_body is None or self._writing:
+            self._core_body = self._one(rows.cores.c.body) or ""
+        return codec.cores_from_json(self._core_body) if self._core_body else {}
 
     def setting(self, name: str) -> str | None:
         """A setting of the scope."""
@@ -575,7 +421,3 @@ def _newest() -> Any:
 
 
 _NEWEST = _newest()
-
-
-def _best_supported(lesson: Lesson) -> tuple[int, str]:
-    return (-lesson.tallies.support, lesson.id)

@@ -21,7 +21,7 @@ from tenure.ports import LedgerEntry
 from tenure.stores import codec, rows, sql_conversations, sql_observations
 from tenure.stores.prepared import change, fetch_among, put
 from tenure.stores.sql_forgetting import SqlForgetting
-from tenure.stores.sql_reading import portions
+from tenure.stores.sql_lessons import portions
 
 _AT_ONCE = 500
 

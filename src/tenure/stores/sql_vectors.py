@@ -336,6 +336,15 @@ def drop_others(connection: Connection, scope: str, model: str) -> int:
     return int(connection.execute(delete(rows.vectors).where(_mine(scope), rows.vectors.c.model != model)).rowcount)
 
 
+def has_any(connection: Connection, scopes: Sequence[str], model: str, dimension: int = 0) -> bool:
+    """Whether one of some scopes of a tenant has a vector of a model; with a dimension, of that one or an empty one."""
+    t = rows.vectors
+    inside = [t.c.tenant == tenant(scopes[0]), t.c.scope.in_(scopes), t.c.model == model]
+    if dimension:
+        inside.append(t.c.dimension.in_((0, dimension)))
+    return connection.execute(select(t.c.id).where(*inside).limit(1)).first() is not None
+
+
 def counts(connection: Connection, scope: str, dimension: int = 0) -> dict[str, int]:
     """Vectors of a scope by model; with a dimension, those of another one are left out."""
     t = rows.vectors

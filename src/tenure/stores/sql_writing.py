@@ -31,7 +31,7 @@ from tenure.stores.prepared import change, fetch, fetch_among, put
 from tenure.stores.sql_grades import SqlGrading, keep_label
 from tenure.stores.sql_memory import SqlMemoryKeeping
 from tenure.stores.sql_postponed import SqlPostponing
-from tenure.stores.sql_reading import LIVE, portions
+from tenure.stores.sql_lessons import LIVE, portions
 from tenure.stores.sql_sharing import SqlTakingIn
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS

@@ -100,11 +100,10 @@ class SqliteDialect:
         *,
         tenant: str,
         size: int,
-        alone: bool,
         limit: int,
     ) -> Sequence[Weighed]:
         """Rows inside the walls that answer a question."""
-        return weigh(sqlite_words.SqliteIndex(connection, table, walls, tenant=tenant, size=size, alone=alone), asked, limit=limit)
+        return weigh(sqlite_words.SqliteIndex(connection, table, walls, tenant=tenant, size=size), asked, limit=limit)
 
     def nearest(
         self,
