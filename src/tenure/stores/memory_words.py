@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from heapq import nsmallest
 
-from tenure.fusion import damping, rarities
+from tenure.fusion import Candidate, damping, rarities
 from tenure.playbook.lessons import Lesson
-from tenure.stores.weighing import MEASURED, Searched, counted, own_text, searched, searched_task
+from tenure.stores.weighing import MEASURED, Searched, candidate, counted, own_text, searched, searched_task
 from tenure.terms import search_words, stem
 
 ROUNDING = 1e-9
@@ -136,10 +136,10 @@ class MemoryIndex:
         first = sorted(one for part in self._parts for one in part.first())
         return [length for _, length in first[: min(most, MEASURED)]]
 
-    def take(self, rows: Collection[int]) -> Mapping[int, tuple[str, Searched]]:
-        """The texts in rows."""
+    def take(self, rows: Collection[int], wanted: Collection[str], marks: Collection[str]) -> Mapping[int, Candidate]:
+        """The texts in rows, as they are weighed."""
         named = ((row, *self.named(row)) for row in rows)
-        return {row: (name, self._parts[place].texts[name]) for row, place, name in named}
+        return {row: candidate(name, self._parts[place].texts[name], wanted, marks) for row, place, name in named}
 
     def named(self, row: int) -> tuple[int, str]:
         """Which part a row is of, from 0, and the name it has there."""

@@ -12,14 +12,17 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tenure.fusion import LENGTH_SHARE, SATURATION, rarities
+from tenure.fusion import LENGTH_SHARE, SATURATION, Candidate, rarities
 from tenure.stores.dialect import Searchable
 from tenure.stores.expressions import short_key
-from tenure.stores.weighing import MEASURED, Searched, asked_for, counted
+from tenure.stores.weighing import MEASURED, Searched, asked_for, candidate, counted, settled
 from tenure.terms import search_words, stem
 
 _AT_ONCE = 200
 """Texts whose words go in by one statement."""
+
+FEW = 8_000
+"""Texts times words asked for up to which all that hold one are read and weighed: as many numbers come back at the very most."""
 
 
 def put_searched(connection: Connection, table: Searchable, tenant: str, wall: int, new: Sequence[tuple[int, Searched]]) -> None:
@@ -123,6 +126,9 @@ def sharing(connection: Connection, tenant: str, wall: int, groups: Sequence[Seq
 class PostgresIndex:
     """The lessons or the runs inside some walls (see `weighing.Index`).
 
+    Where they are few, one statement reads who holds what of a question, and all of them are weighed by it. Where they are many,
+    the server counts and puts forward the likeliest, whose texts are read.
+
     Args:
         connection: inside a transaction.
         table: which of the two.
@@ -138,17 +144,34 @@ class PostgresIndex:
         self._cursor = connection.connection.cursor()
         self._table, self._walls, self._tenant, self._size = table, walls, tenant, size
         self._held: dict[str, int] = {}
+        self._holding: dict[int, dict[str, float]] = {}
+        self._long: dict[int, float] = {}
+        self._marked: dict[int, int] = {}
         self._lengths: list[float] | None = None
-        self._count(asked_for(asked))
+        tokens = asked_for(asked)
+        self._few = size * len(tokens) <= FEW
+        self._count(tokens)
 
     def _count(self, tokens: Collection[str]) -> None:
         roots = sorted({_root(token) for token in tokens} - self._held.keys())
         self._held |= dict.fromkeys(roots, 0)
+        inside = "WHERE h.tenant = %s AND h.wall = ANY(%s) AND h.stem = ANY(%s)"
+        values = (self._tenant, list(self._walls), roots)
+        if not self._few:
+            found = self._cursor.execute(f"SELECT h.stem, count(*) FROM {self._table}_holders AS h {inside} GROUP BY h.stem", values)
+            self._held |= {str(root): int(count) for root, count in found.fetchall()}
+            return
+        # Numbers alone come back: a text costs more to read than all else of its row.
         found = self._cursor.execute(
-            f"SELECT stem, count(*) FROM {self._table}_holders WHERE tenant = %s AND wall = ANY(%s) AND stem = ANY(%s) GROUP BY stem",
-            (self._tenant, list(self._walls), roots),
+            f"SELECT asked.place, h.n, h.times, h.length FROM {self._table}_holders AS h "
+            f"JOIN unnest(%s::text[]) WITH ORDINALITY AS asked (stem, place) USING (stem) {inside}",
+            (roots, *values),
         )
-        self._held |= {str(root): int(count) for root, count in found.fetchall()}
+        for place, n, times, length in found.fetchall():
+            root = roots[place - 1]
+            self._held[root] += 1
+            self._holding.setdefault(n, {})[root] = settled(times)
+            self._long[n] = settled(length)
 
     def size(self) -> int:
         """How many there are."""
@@ -161,16 +184,19 @@ class PostgresIndex:
         return self._held[_root(token)]
 
     def holders(self, tokens: Sequence[str], marks: Sequence[str], most: int) -> Collection[int]:
-        """Rows that hold any of these, the best by the measure of `weighing.weigh`, as single precision has it."""
-        found: dict[int, None] = {}
+        """Rows that hold any of these: all of few, else the best by the measure of `weighing.weigh`, as single precision has it."""
         walls = list(self._walls)
         if marks:
             rows = self._cursor.execute(
-                f"SELECT n FROM {self._table}_holders WHERE tenant = %s AND wall = ANY(%s) AND stem = ANY(%s) AND marked "
+                f"SELECT n, count(*) FROM {self._table}_holders WHERE tenant = %s AND wall = ANY(%s) AND stem = ANY(%s) AND marked "
                 "GROUP BY n ORDER BY count(*) DESC, n LIMIT %s",
-                (self._tenant, walls, list(map(_root, marks)), most),
+                (self._tenant, walls, list(map(_root, marks)), None if self._few else most),
             )
-            found.update(dict.fromkeys(int(n) for (n,) in rows.fetchall()))
+            self._marked = {int(n): int(count) for n, count in rows.fetchall()}
+        if self._few:
+            wanted = set(map(_root, (*tokens, *marks)))
+            return [n for n, held in self._holding.items() if not wanted.isdisjoint(held)]
+        found = dict.fromkeys(self._marked)
         weights = rarities({root: self._held[root] for root in {_root(token) for token in (*tokens, *marks)}}, self._size)
         lengths = self.lengths(MEASURED)
         mean = sum(lengths) / max(len(lengths), 1) or 1.0
@@ -204,20 +230,33 @@ class PostgresIndex:
             asked = [value for scope in self._walls.values() for value in (self._tenant, scope, most)]
             every = " UNION ALL ".join([one] * len(self._walls))
             found = self._cursor.execute(f"SELECT id, length FROM ({every}) AS found ORDER BY id LIMIT %s", (*asked, most))
-            self._lengths = [float(length) for _, length in found.fetchall()]
+            self._lengths = [settled(length) for _, length in found.fetchall()]
         return self._lengths[:most]
 
-    def take(self, rows: Collection[int]) -> Mapping[int, tuple[str, Searched]]:
-        """The texts in rows; only those inside the walls, whatever the text index says."""
+    def take(self, rows: Collection[int], wanted: Collection[str], marks: Collection[str]) -> Mapping[int, Candidate]:
+        """The texts in rows, as they are weighed; only those inside the walls, whatever the text index says."""
+        words = "" if self._few else f" JOIN {self._table}_words AS w ON w.tenant = t.tenant AND w.n = t.n"
         # By number alone, and the scope looked at here: told more, a server without statistics looks through the whole scope.
         found = self._cursor.execute(
-            f"SELECT t.n, t.id, t.scope, w.said, w.asked, w.marks FROM {self._table} AS t "
-            f"JOIN {self._table}_words AS w ON w.tenant = t.tenant AND w.n = t.n WHERE t.tenant = %s AND t.n = ANY(%s)",
+            f"SELECT t.n, t.id, t.scope{'' if self._few else ', w.said, w.asked, w.marks'} FROM {self._table} AS t{words} "
+            "WHERE t.tenant = %s AND t.n = ANY(%s)",
             (self._tenant, sorted(rows)),
         ).fetchall()
         inside = set(self._walls.values())
+        if self._few:
+            tokens = {short_key(token): token for token in wanted}
+            return {n: self._candidate(n, str(one), tokens) for n, one, scope in found if scope in inside}
         return {
-            int(n): (str(one), Searched(said=said, asked=asked, marks=marks))
-            for n, one, scope, said, asked, marks in found
+            int(n): candidate(str(one), Searched(said=said, asked=asked, marks=own_marks), wanted, marks)
+            for n, one, scope, said, asked, own_marks in found
             if scope in inside
         }
+
+    def _candidate(self, row: int, name: str, tokens: Mapping[str, str]) -> Candidate:
+        """A text of few, by what was read of it."""
+        return Candidate(
+            key=name,
+            counts={tokens[root]: times for root, times in self._holding[row].items() if root in tokens},
+            length=self._long[row],
+            identifiers=self._marked.get(row, 0),
+        )

@@ -171,7 +171,7 @@ class SqlLessons:
             return sorted((one.lesson for one in whole), key=best_supported)[: max(limit, 0)]
         found: list[Lesson] = []
         for scope in self._line:  # one by one, because the index is in their order
-            here = {"tenant": tenant(scope), "scope": scope, "most": limit}
+            here = {"tenant": tenant(scope), "scope": scope, "most": limit, "skipped": 0}
             found += (codec.lesson_from_json(body) for (body,) in fetch(self._connection, _supported(), here))
         return sorted(found, key=best_supported)[: max(limit, 0)]
 
@@ -336,7 +336,7 @@ def _since() -> Any:
 def _supported() -> Any:
     t = rows.lessons
     best = select(t.c.body).where(*_scoped(t), t.c.status.in_(_live())).order_by(t.c.support.desc(), t.c.id)
-    return best.limit(bindparam("most"))
+    return best.limit(bindparam("most")).offset(bindparam("skipped"))
 
 
 def _live() -> list[Any]:

@@ -271,9 +271,8 @@ class SqlReading(SqlLessons, SqlFigures, SqlDraws, SqlGrades, SqlRemoval, SqlPos
 
     def run_ids(self, *, limit: int | None = None) -> Sequence[str]:
         """Ids of kept runs, newest first."""
-        t = rows.runs
-        mine = self._mine(t, revoked=False)
-        return list(self._connection.execute(select(t.c.id).where(mine).order_by(t.c.arrived.desc()).limit(limit)).scalars())
+        here = {**self._wall, "revoked": False} | ({} if limit is None else {"most": limit, "skipped": 0})
+        return [one for (one,) in fetch(self._connection, _newest_runs(limit is not None), here)]
 
     def tasks_of(self, runs: Collection[str]) -> Mapping[str, str]:
         """What makes the tasks of kept runs the same, by run: the task's key, else its text."""
@@ -412,6 +411,14 @@ def _selection(columns: tuple[Any, ...], where: tuple[str, ...]) -> Any:
     """A select of columns of one table, for one scope and equal values; values come in when it is executed."""
     table = columns[0].table
     return select(*columns).where(*(table.c[name] == bindparam(name) for name in ("tenant", "scope", *where)))
+
+
+@lru_cache(maxsize=2)
+def _newest_runs(limited: bool) -> Any:
+    """Ids of the runs of a scope, newest first."""
+    t = rows.runs
+    wanted = select(t.c.id).where(*(t.c[name] == bindparam(name) for name in ("tenant", "scope", "revoked"))).order_by(t.c.arrived.desc())
+    return wanted.limit(bindparam("most")).offset(bindparam("skipped")) if limited else wanted
 
 
 def _newest() -> Any:

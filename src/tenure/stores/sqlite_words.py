@@ -7,9 +7,10 @@ from heapq import nsmallest
 
 from sqlalchemy import Connection, text
 
+from tenure.fusion import Candidate
 from tenure.stores.dialect import Searchable
 from tenure.stores.prepared import change
-from tenure.stores.weighing import ASKED_WEIGHT, Searched
+from tenure.stores.weighing import ASKED_WEIGHT, Searched, candidate
 from tenure.terms import indexed_words, search_words
 
 _EXACT = 4.0
@@ -128,8 +129,8 @@ class SqliteIndex:
         first = nsmallest(most, found, key=lambda row: str(row[0]))
         return [Searched(said=said, asked=asked).length for _, said, asked in first]
 
-    def take(self, rows: Collection[int]) -> Mapping[int, tuple[str, Searched]]:
-        """The texts in rows; only those inside the walls, whatever the text index says."""
+    def take(self, rows: Collection[int], wanted: Collection[str], marks: Collection[str]) -> Mapping[int, Candidate]:
+        """The texts in rows, as they are weighed; only those inside the walls, whatever the text index says."""
         scopes = list(self._walls.values())
         found = self._cursor.execute(
             f"SELECT t.n, t.id, w.said, w.asked, w.marks FROM {self._table} AS t JOIN {self._table}_words AS w ON w.rowid = t.n "
@@ -137,7 +138,10 @@ class SqliteIndex:
             f"AND t.tenant = ? AND t.scope IN ({', '.join('?' * len(scopes))})",
             (self._tenant, *scopes),
         ).fetchall()
-        return {int(n): (str(one), Searched(said=said, asked=asked, marks=marks)) for n, one, said, asked, marks in found}
+        return {
+            int(n): candidate(str(one), Searched(said=said, asked=asked, marks=own_marks), wanted, marks)
+            for n, one, said, asked, own_marks in found
+        }
 
 
 def _quoted(word: str) -> str:

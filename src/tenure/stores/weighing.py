@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import fsum
 from typing import Protocol
 
 from tenure.fusion import Candidate, rarities, shares
@@ -54,7 +55,12 @@ class Searched:
     @property
     def length(self) -> float:
         """Words, those of the tasks counted less."""
-        return length(self.said) + ASKED_WEIGHT * length(self.asked)
+        return settled(length(self.said) + ASKED_WEIGHT * length(self.asked))
+
+
+def settled(weighed: float) -> float:
+    """A sum of whole numbers and of `ASKED_WEIGHT`s, whatever was added first and however exactly a database keeps it."""
+    return round(weighed, 1)
 
 
 def own_text(lesson: Lesson) -> str:
@@ -110,8 +116,14 @@ class Index(Protocol):
         """Lengths of so many of them, those whose names come first: the same ones in every adapter, whatever is asked."""
         ...
 
-    def take(self, rows: Collection[int]) -> Mapping[int, tuple[str, Searched]]:
-        """The texts in rows, each with a name that breaks ties."""
+    def take(self, rows: Collection[int], wanted: Collection[str], marks: Collection[str]) -> Mapping[int, Candidate]:
+        """The texts in rows, as `candidate` reads them, under names that break ties.
+
+        Args:
+            rows: of those that `holders` gave.
+            wanted: stems and identifiers of the question.
+            marks: its identifiers.
+        """
         ...
 
 
@@ -170,12 +182,12 @@ def _weigh(index: Index, asked: Question, limit: int) -> list[Weighed]:
     tokens = [words.get(token, token) for token in tokens]
     whole = len(tokens) == sum(map(bool, held_by.values()))
     most = limit if index.exact and whole else max(limit + MORE_CANDIDATES, FEWEST_CANDIDATES)
-    kept = index.take(index.holders(tokens, [mark for mark in marks if held_by[mark]], most))
-    candidates = [(row, _candidate(name, one, held_by, marks)) for row, (name, one) in kept.items()]
+    candidates = list(index.take(index.holders(tokens, [mark for mark in marks if held_by[mark]], most), held_by, marks).items())
     lengths = index.lengths(MEASURED)
     mean_length = sum(lengths) / max(len(lengths), 1)
     weights = rarities(held_by, total)
-    scores = [sum(shares(one, weights, mean_length).values()) for _, one in candidates]
+    # Summed exactly: one adapter knows the words of a text in their order, another does not.
+    scores = [fsum(shares(one, weights, mean_length).values()) for _, one in candidates]
     order = sorted(
         (place for place, score in enumerate(scores) if score > 0),
         key=lambda place: (-candidates[place][1].identifiers, -round(scores[place], 12), candidates[place][1].key, candidates[place][0]),
@@ -211,10 +223,18 @@ def counted(one: Searched) -> Mapping[str, float]:
     for tokens, weight in ((one.said, 1.0), (one.marks, 1.0), (one.asked, ASKED_WEIGHT)):
         for root in map(stem, tokens.split()):
             counts[root] = counts.get(root, 0.0) + weight
-    return counts
+    return {root: settled(count) for root, count in counts.items()} if one.asked else counts
 
 
-def _candidate(key: str, one: Searched, wanted: Collection[str], marks: Collection[str]) -> Candidate:
+def candidate(key: str, one: Searched, wanted: Collection[str], marks: Collection[str]) -> Candidate:
+    """A text as it is weighed: how often it holds what is wanted, and how many of the identifiers as its own.
+
+    Args:
+        key: its name.
+        one: the text.
+        wanted: stems and identifiers of the question.
+        marks: its identifiers.
+    """
     return Candidate(
         key=key,
         counts={root: count for root, count in counted(one).items() if root in wanted},
