@@ -250,10 +250,11 @@ def as_ours(exc: psycopg.Error, place: Address) -> TenureError:
         )
     if not state or state.startswith(("08", "28", "57P")) or state == "3D000":
         return StoreError(_unreachable(said, state, place))
+    what = _UNSTORABLE.get(state, "")
     if state == "54000" and "index row" in said:
-        return UnstorableValue("a name or an id of so many characters (up to 500 can be kept)")
-    if state in _UNSTORABLE:
-        return UnstorableValue(_UNSTORABLE[state])
+        what = "a name or an id of so many characters (up to 500 can be kept)"
+    if what:
+        return UnstorableValue(what)
     if isinstance(exc, psycopg.IntegrityError | psycopg.DataError):
         return StoreError(f"Database {place.shown} refused what was written ({state}: {said}). Nothing was written.")
     return StoreError(f"Database {place.shown} cannot be used ({state}: {said}).")

@@ -8,6 +8,7 @@ import threading
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from tenure.serving.service.paging import _list_name
 from tests.serving.service.services import RUN, Service
@@ -104,6 +105,33 @@ def test_pages_of_a_list_hold_each_item_once(service: Service) -> None:
     assert service("GET", f"/v1/deltas?after={beyond}", scope="t5/a").status_code == 200
     problem(service("GET", f"/v1/lessons?after={cursor}", scope="t5/a"), 422, "cursor")
     problem(service("GET", f"/v1/runs?after={cursor}&outcome=success", scope="t5/a"), 422, "cursor")
+
+
+def test_a_list_of_runs_reads_no_step_and_goes_on_behind_what_was_forgotten(service: Service) -> None:
+    for number in range(5):
+        success = number != 2
+        reported = {**RUN, "id": f"r{number}", "outcome": {"success": success, "signal": "test", "feedback": f"said {number}"}}
+        assert service("POST", "/v1/runs", reported, scope="t5/b").status_code == 202
+    service.learned()
+    said: list[str] = []
+
+    def note(*told: Any) -> None:
+        said.append(str(told[2]))
+
+    engine = service.engine.store._engine  # type: ignore[attr-defined]
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        page = service("GET", "/v1/runs?limit=2", scope="t5/b").json()
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+    assert any("FROM runs" in one or "FROM tenure.runs" in one for one in said)
+    assert not [one for one in said if "FROM steps" in one or "FROM tenure.steps" in one], "the steps of runs were read for a list"
+    assert [(run["id"], run["steps"], run["outcome"]["feedback"]) for run in page["items"]] == [("r4", 2, "said 4"), ("r3", 2, "said 3")]
+    service("POST", "/v1/forget", {"runs": ["r3"], "dry_run": False}, scope="t5/b")
+    left = service("GET", f"/v1/runs?limit=2&after={page['next']}", scope="t5/b").json()
+    assert [run["id"] for run in left["items"]] == ["r2", "r1"]
+    failed = service("GET", "/v1/runs?limit=1&outcome=failure", scope="t5/b").json()
+    assert ([run["id"] for run in failed["items"]], failed["next"]) == (["r2"], None)
 
 
 def test_a_version_is_an_etag(service: Service) -> None:

@@ -15,6 +15,7 @@ import anyio
 import httpx2
 
 from tenure.errors import StoreError, TenureError
+from tenure.logs import event
 from tenure.serving.proxy.bodies import Form, form_of
 from tenure.serving.proxy.door import Door
 from tenure.serving.proxy.errors import error_body
@@ -79,7 +80,7 @@ class Proxy:
         self._adding = ThreadPoolExecutor(THREADS, thread_name_prefix="tenure-proxy-adding")
         self._recording = ThreadPoolExecutor(2, thread_name_prefix="tenure-proxy-recording")
         self._busy = 0
-        self._pending, self._without = Pending(), Repeated("requests went on without lessons", every_s=TOLD_S)
+        self._pending, self._without = Pending(), Repeated("requests.without_lessons", every_s=TOLD_S)
 
     @property
     def client(self) -> httpx2.AsyncClient:
@@ -223,7 +224,7 @@ class Proxy:
                 why = "store down"
             except Exception as exc:  # noqa: BLE001  # no fault of ours may keep an agent from its provider
                 why = "fault"
-                _log.error("fault: %s", type(exc).__name__, exc_info=exc)
+                event(_log, "request.fault", logging.ERROR, raised=exc)
         self._without.told(why)
         if not own.door.without_keys and not has_credential(asked.headers):
             raise Problem(503, "store", "Keys cannot be checked now. Nothing was sent on; try again.", headers={"retry-after": "1"})
@@ -243,7 +244,8 @@ class Proxy:
         try:
             await asyncio.get_running_loop().run_in_executor(self._recording, own.record, prepared, taken, said, heard)
         except Exception as exc:  # noqa: BLE001  # the caller has its answer; all that can be done is to say so
-            _log.error("a turn of run %s was not recorded: %s", taken.up.conversation.run[:80], type(exc).__name__)
+            one = taken.up.conversation
+            event(_log, "turn.not_recorded", logging.ERROR, raised=exc, run=one.run, scope=one.scope)
 
     async def _take_outcome(self, own: OwnPart, asked: Asked, run: str, receive: Receive, send: Send) -> None:
         """`POST /v1/runs/{id}/outcome`; errors are problem details, as those of the service."""
@@ -286,7 +288,7 @@ class Proxy:
             except httpx2.HTTPError as exc:
                 problem = _unanswered(exc, request, heard)
             except OSError:
-                _log.info("a caller went away before its answer was whole")
+                event(_log, "caller.went_away")
             group.cancel_scope.cancel()
         if problem is not None:
             raise problem
@@ -315,7 +317,7 @@ class Proxy:
 def _unanswered(exc: httpx2.HTTPError, request: httpx2.Request, heard: Heard) -> Problem | None:
     """What to say of a provider that failed; nothing where its answer had begun: then it breaks off for the caller too."""
     host, kind = request.url.netloc.decode("ascii"), type(exc).__name__
-    _log.warning("%s %s: %s", host, "broke off" if heard.status else "did not answer", kind)
+    event(_log, "provider.broke_off" if heard.status else "provider.silent", logging.WARNING, raised=exc, provider=host)
     if heard.status:
         return None
     if isinstance(exc, httpx2.TimeoutException) and not isinstance(exc, httpx2.ConnectTimeout):

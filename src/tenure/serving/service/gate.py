@@ -9,7 +9,6 @@ import logging
 import re
 import secrets
 import time
-import traceback
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from typing import Any
 
@@ -97,8 +96,7 @@ class Gate:
                 raise
             await exc.reply(request)(scope, receive, answer)
         except Exception as exc:
-            # Not the message: it may quote a lesson or a task.
-            _log.error("request %s failed: %s\n%s", request, type(exc).__name__, "".join(traceback.format_tb(exc.__traceback__)))
+            event(_log, "request.failed", logging.ERROR, raised=exc, request=request)
             if begun:
                 raise
             await Problem(500, "fault", FAULT).reply(request)(scope, receive, answer)
