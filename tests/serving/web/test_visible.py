@@ -69,7 +69,8 @@ HEAD = Run(id="r", task=Task(text="t"))
 def outlines(*successes: bool | None) -> list[RunOutline]:
     """Runs of one day, newest first."""
     ended = "2026-06-15T08:00:00+00:00"
-    return [RunOutline(id=f"r{place}", place=place, task="t", success=one, ended=ended, head=HEAD) for place, one in enumerate(successes)][::-1]
+    found = [RunOutline(id=f"r{place}", place=place, task="t", success=one, ended=ended, head=HEAD) for place, one in enumerate(successes)]
+    return found[::-1]
 
 
 @given(st.lists(st.sampled_from([True, False, None]), max_size=80))
