@@ -131,6 +131,18 @@ def test_a_run_can_be_named_and_then_goes_by_its_name(there: Running) -> None:
     assert own[0] == own[1] != []
 
 
+def test_who_forgets_a_proxied_run_is_told_what_its_provider_may_keep(there: Running) -> None:
+    run = ask(there.url).headers["x-tenure-run"]
+    recorded(there, run, 3)
+    (copy,) = there.book.forget(runs=run, dry_run=True).copies
+    assert "previous_response_id" in copy
+    assert "logs" in copy
+    done = there.book.forget(runs=run)
+    assert (done.version, done.copies) == (2, (copy,))
+    there.book.apply([Add(section="x", text="Mallory likes tea.")])
+    assert there.book.forget(subjects="likes tea").copies == ()
+
+
 @pytest.mark.parametrize("act", ["forget", "edit", "revoke", "scope"])
 def test_what_is_forgotten_or_edited_stands_in_no_later_request(there: Running, act: str) -> None:
     reply = [{"role": "assistant", "content": "Done."}, {"role": "user", "content": "go on"}]

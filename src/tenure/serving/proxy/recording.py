@@ -19,13 +19,13 @@ from tenure.errors import StoreBusy, UserError
 from tenure.governance.redaction import redact_run
 from tenure.learning.loop import why_unwanted
 from tenure.logs import event
-from tenure.playbook.run import Origin, Outcome, Run, Step, Task
+from tenure.playbook.run import MODEL_CALL, Origin, Outcome, Run, Step, Task
 from tenure.ports import Conversation
 from tenure.roles.generate import cited_ids
 from tenure.serving.proxy.bodies import Body, Opening
 from tenure.serving.proxy.conversations import used_again
 from tenure.serving.proxy.replies import Reply, read_reply
-from tenure.serving.proxy.transcripts import MODEL_CALL, steps_of_reply, steps_of_request
+from tenure.serving.proxy.transcripts import steps_of_reply, steps_of_request
 from tenure.serving.service.engine import Engine
 from tenure.serving.service.problems import Problem
 from tenure.stores.scopes import tenant

@@ -6,16 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tenure.playbook.run import Step
+from tenure.playbook.run import MODEL_CALL, Step
 from tenure.serving.proxy.bodies import Body, Form
 from tenure.serving.proxy.replies import Reply
 from tenure.traces.openai_chat import ROLES, add_message
 from tenure.traces.report import ReadReport
 from tenure.traces.shapes import text_of
 from tenure.traces.transcript import Transcript
-
-MODEL_CALL = "model_call"
-"""Name of the event that says which model answered, and what it used."""
 
 CUT_OFF = "reply_cut_off"
 """Name of the event that says that a reply ended early: the caller went away, or the provider."""
