@@ -35,6 +35,7 @@ from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.postponed import Postponed as Postponed
 from tenure.postponed import PostponedReading, PostponedWriting
+from tenure.tenancy import BEGUN as BEGUN
 from tenure.tenancy import AuditEntry as AuditEntry
 from tenure.tenancy import Conversation as Conversation
 from tenure.tenancy import KeptReply as KeptReply

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import event
 
 from tenure.serving.service.paging import _list_name
+from tenure.stores.sqlite import open_sqlite
 from tests.serving.service.services import RUN, Service
 
 ADD = {"operations": [{"op": "ADD", "section": "invoices", "text": "Convert each line at the invoice-date rate before summing."}]}
@@ -266,6 +270,30 @@ def test_acts_stand_in_the_audit_with_their_outcome_refused_ones_too(service: Se
     page = service("GET", "/v1/audit?limit=2", scope="t14").json()
     rest = service("GET", f"/v1/audit?limit=200&after={page['next']}", scope="t14").json()
     assert [one["id"] for one in (*page["items"], *rest["items"])] == [one["id"] for one in entries]
+
+
+DIES = """
+import os, sys
+from tenure.serving.service.callers import Caller, make_key
+from tenure.serving.service.doing import Doing
+from tenure.serving.service.engine import Engine
+from tenure.stores.sqlite import open_sqlite
+from tenure.wiring import Tenure
+
+engine = Engine(Tenure(open_sqlite(sys.argv[1]), "t15/a", embedder="none"))
+made = make_key(engine.store, engine.clock, engine.ids, scope="t15/a", role="admin", by="tests")
+Doing(engine, Caller(key=made.key), "t15/a", "settings.set", noted=True).reply(lambda: os._exit(9), subject="refine.every")
+"""
+
+
+def test_an_act_within_which_the_process_dies_stands_in_the_audit(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'service.db'}"
+    assert subprocess.run([sys.executable, "-c", DIES, url], check=False).returncode == 9
+    store = open_sqlite(url)
+    with store.tenancy("t15") as look:
+        newest = look.audited()[0]
+    store.close()
+    assert (newest.act, newest.subject, newest.outcome) == ("settings.set", "refine.every", "begun")
 
 
 def test_a_request_that_is_sent_again_is_done_once(service: Service) -> None:
