@@ -498,7 +498,7 @@ class Store(Protocol):
         """A transaction on a scope: durable when it ends, undone if an error leaves it.
 
         Raises:
-            ScopeError: the scope is empty or malformed.
+            ScopeError: the scope is empty or malformed, or its name is new and not in the Unicode form NFC.
             StoreBusy: another writer held the database for longer than the wait allows.
         """
         ...

@@ -12,7 +12,6 @@ from typing import Protocol
 from tenure.governance.access import ApiKey
 from tenure.playbook.run import Draw
 
-
 BEGUN = "begun"
 """Outcome of an act that stands in the audit before it is done. Where the process dies within it, it stays so."""
 

@@ -21,6 +21,7 @@ from tenure.playbook.lessons import Lesson
 from tenure.ports import Nearest, Scrubbed, Usage, VectorKind
 from tenure.stores import migrations, rows, scrubbing, sql_store, sql_vectors, sqlite_words
 from tenure.stores.dialect import Searchable
+from tenure.stores.new_names import check_new
 from tenure.stores.scopes import check_scope, check_tenant
 from tenure.stores.sql_reading import SqlReading
 from tenure.stores.sql_tenancy import SqlTenancy
@@ -157,6 +158,7 @@ class SqliteStore:
     @contextmanager
     def writing(self, scope: str) -> Iterator[SqlWriting]:
         """A transaction on a scope: on disk when it ends, undone if an error leaves it."""
+        check_new(self, scope)
         with self._transaction(write=True) as connection:
             yield SqlWriting(connection, check_scope(scope), self._dialect)
 
@@ -169,6 +171,7 @@ class SqliteStore:
     @contextmanager
     def changing_tenancy(self, tenant: str) -> Iterator[SqlTenancy]:
         """A transaction on what a service keeps of a tenant."""
+        check_new(self, check_tenant(tenant))
         with self._transaction(write=True) as connection:
             yield SqlTenancy(connection, check_tenant(tenant))
 
