@@ -114,6 +114,25 @@ def test_a_message_of_an_odd_role_keeps_no_turn_from_being_recorded(there: Runni
     assert any(step.content == "Done." for step in recorded(there, run, 2).steps)
 
 
+DEEP = {
+    "chat": '[{"type":"text","text":"reconcile"},%s]',
+    "list": "%s",
+    "messages": '[{"type":"text","text":"reconcile"}]},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":%s}]',
+}
+
+
+@pytest.mark.parametrize("where", DEEP)
+@pytest.mark.parametrize("levels", [110, 500, 900])
+def test_a_turn_that_is_nested_deeply_is_passed_whole_and_recorded_with_a_mark(there: Running, where: str, levels: int) -> None:
+    deep = "[" * levels + '"lowest"' + "]" * levels if where == "list" else '{"a":' * levels + '"lowest"' + "}" * levels
+    raw = '{"model":"m","messages":[{"role":"user","content":' + DEEP[where] % deep + "}]}"
+    path = "v1/messages" if where == "messages" else "v1/chat/completions"
+    answer = httpx2.post(f"{there.url}/{path}", content=raw, headers={"authorization": "Bearer callers"}, timeout=30)
+    assert deep in there.provider.got[-1].body.decode()
+    found = recorded(there, answer.headers["x-tenure-run"], 3 if where == "messages" else 2)
+    assert any("nested too deeply" in step.content and "lowest" in step.content for step in found.steps)
+
+
 def test_a_header_that_cannot_be_read_is_refused_before_anything_is_paid(there: Running) -> None:
     assert ask(there.url, x_tenure_outcome="maybe").status_code == 400
     answer = ask(there.url, x_tenure_run="no spaces")
