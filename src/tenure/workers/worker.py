@@ -15,6 +15,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from dbos import DBOS, DBOSConfig
@@ -206,14 +208,26 @@ class Worker:
                 return
 
 
+class JobFault(Exception):
+    """A fault of ours within a job, by its kind and place alone: jobs stand in tables without a wall between tenants."""
+
+
 @contextmanager
 def _told(kind: str) -> Iterator[None]:
-    """Say that an attempt failed, by the name of its error alone: its message may hold a text of somebody's."""
+    """Say that an attempt failed, by the name of its error alone: its message may hold a text of somebody's.
+
+    Raises:
+        TenureError: as it is; its words are ours, and name ids and settings.
+        JobFault: any other error, without its message.
+    """
     try:
         yield
     except Exception as exc:
         event(_log, "job.attempt_failed", logging.WARNING, raised=exc, purpose=kind)
-        raise
+        if isinstance(exc, TenureError):
+            raise
+        place = extract_tb(exc.__traceback__)[-1]
+        raise JobFault(f"{type(exc).__name__} at {Path(place.filename).stem}:{place.lineno}") from None
 
 
 @contextmanager
