@@ -16,6 +16,7 @@ import uvicorn
 
 from tenure.errors import UserError
 from tenure.ports import Clock, Store
+from tenure.serving.service.patience import PatientProtocol
 
 PORT = 8765
 
@@ -145,6 +146,7 @@ def serve(
     """
     config = uvicorn.Config(
         app,
+        http=PatientProtocol,
         log_config=None,
         access_log=False,
         server_header=False,
