@@ -7,14 +7,18 @@ import json
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+import httpx2
 import pytest
 from sqlalchemy import event
 
 from tenure.serving.service.paging import _list_name
 from tenure.stores.sqlite import open_sqlite
+from tests.serving.proxy.servers import served
 from tests.serving.service.services import RUN, Service
 
 ADD = {"operations": [{"op": "ADD", "section": "invoices", "text": "Convert each line at the invoice-date rate before summing."}]}
@@ -46,6 +50,16 @@ def test_a_run_is_kept_learned_from_and_found(service: Service) -> None:
     more = service("GET", f"/v1/runs/week-2/steps?limit=1&after={steps['next']}", scope="t1/a").json()
     assert (more["items"][0]["error"], more["next"]) == ("amount must be a decimal number with a point", None)
     assert more["items"][0]["origin"].endswith("(untrusted)")
+
+
+@pytest.mark.parametrize("name", ["team/42", "../../x", "a/steps", "a?b#c", "a\r\nx: y", "\u202e"])
+def test_a_run_is_found_under_any_name(service: Service, name: str) -> None:
+    assert service("POST", "/v1/runs", {**RUN, "id": name, "outcome": {}}, scope="t1/odd").status_code == 202
+    place = quote(name, safe="")
+    assert service("POST", f"/v1/runs/{place}/outcome", {"success": True}, scope="t1/odd").json()["id"] == name
+    assert len(service("GET", f"/v1/runs/{place}/steps", scope="t1/odd").json()["items"]) == 2
+    if not name.endswith("/steps"):
+        assert service("GET", f"/v1/runs/{place}", scope="t1/odd").json()["id"] == name
 
 
 def test_a_run_that_began_with_a_context_tells_what_it_was_shown(service: Service) -> None:
@@ -368,6 +382,25 @@ def test_a_stream_tells_the_fate_of_each_line(service: Service) -> None:
 )
 def test_a_body_that_cannot_be_used_is_a_problem(service: Service, content: bytes, media: str, status: int, kind: str) -> None:
     problem(service("POST", "/v1/runs", scope="t18/a", content=content, headers={"content-type": media}), status, kind)
+
+
+def test_a_stream_ends_where_its_key_was_revoked(service: Service) -> None:
+    key = service.key("t16/a", "reporter", label="to be revoked")
+
+    def lines() -> Iterator[bytes]:
+        for number in range(150):
+            if number == 60:
+                assert service("DELETE", f"/v1/keys/{key[4:14]}", scope="t16/a").status_code == 200
+            yield json.dumps({**RUN, "id": f"s{number}"}).encode() + b"\n"
+
+    with served(service.app, lifespan="off") as there:
+        headers = {"authorization": f"Bearer {key}", "content-type": "application/x-ndjson"}
+        told = httpx2.post(f"{there}/v1/runs:stream", content=lines(), headers=headers, timeout=30).text.splitlines()
+    last = json.loads(told[-1])
+    assert "Your key was revoked" in last["stopped"]
+    assert last["kept"] in (0, 50), "the portion that was read when the key was revoked may be kept, nothing after it"
+    assert len(told) - 1 == last["kept"]
+    assert service("GET", "/v1/metrics", scope="t16/a").json()["counts"]["runs"] == last["kept"]
 
 
 def test_a_body_without_a_length_is_bounded_too(service: Service) -> None:

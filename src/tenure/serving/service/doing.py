@@ -93,6 +93,19 @@ class Doing:
         """Where what this request brings comes from: its key, by this way."""
         return Origin(principal=self.caller.key.id, channel=CHANNEL)
 
+    def still_valid(self) -> bool:
+        """Whether the caller's key is still valid: what goes on for long looks again now and then.
+
+        Raises:
+            StoreError: the database cannot be used.
+        """
+        whose = self.caller.key
+        if not whose.digest:  # everybody's, where there are no keys
+            return True
+        with self.engine.store.tenancy(self.caller.tenant) as look:
+            kept = look.api_key(whose.id)
+        return kept is not None and kept.state(self._now().isoformat()) == "valid"
+
     @property
     def once_id(self) -> str:
         """A name that stays the same when the request is sent again with its idempotency key; empty without one."""

@@ -102,8 +102,9 @@ class Gate:
             await exc.reply(request)(scope, receive, answer)
         except asyncio.CancelledError:  # the server ends, and this took longer than it may
             if not begun:
-                await Problem(503, "ending", "The server ends. Try again.", headers={"Retry-After": "5"}).reply(request)(scope, receive, answer)
-        except Exception as exc:
+                ending = Problem(503, "ending", "The server ends. Try again.", headers={"Retry-After": "5"})
+                await ending.reply(request)(scope, receive, answer)
+        except Exception as exc:  # noqa: BLE001  # whatever it is, it is told and logged
             event(_log, "request.failed", logging.ERROR, raised=exc, request=request)
             if begun:
                 raise BrokenOff from None  # the server logs it with its message

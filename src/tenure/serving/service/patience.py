@@ -7,6 +7,7 @@ process has only so many.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -28,64 +29,59 @@ class PatientProtocol(H11Protocol):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        self._head: asyncio.TimerHandle | None = None
-        self._body: asyncio.TimerHandle | None = None
-        self._taken: asyncio.TimerHandle | None = None
+        self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection begins."""
         super().connection_made(transport)
-        self._wait_for_head()
+        self._wait("head", self.head_s, transport.close)
 
     def data_received(self, data: bytes) -> None:
         """Some bytes came."""
         super().data_received(data)
-        self._body = _stopped(self._body)
-        if self.cycle is None or self.cycle.response_complete:
-            self._wait_for_head()
+        self._stop("body")
+        cycle = getattr(self, "cycle", None)  # none before the first request
+        if cycle is None or cycle.response_complete:
+            self._wait("head", self.head_s, self.transport.close)
             return
-        self._head = _stopped(self._head)
+        self._stop("head")
         self._wait_for_body()
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         """The connection goes to another protocol."""
-        self._stop()
+        self._stop(*self._timers)
         super().handle_websocket_upgrade(event)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """A connection is over."""
-        self._stop()
+        self._stop(*self._timers)
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
         """The caller does not take what is sent."""
         super().pause_writing()
-        if self._taken is None:
-            self._taken = self.loop.call_later(self.taken_s, self.transport.abort)
+        self._wait("taken", self.taken_s, self.transport.abort)
 
     def resume_writing(self) -> None:
         """The caller goes on taking it."""
-        self._taken = _stopped(self._taken)
+        self._stop("taken")
         super().resume_writing()
-
-    def _wait_for_head(self) -> None:
-        if self._head is None and not self.transport.is_closing():
-            self._head = self.loop.call_later(self.head_s, self.transport.close)
 
     def _wait_for_body(self) -> None:
         if self.cycle.more_body and not self.cycle.response_started:
-            self._body = self.loop.call_later(self.body_s, self._rested)
+            self._wait("body", self.body_s, self._rested)
 
     def _rested(self) -> None:
+        self._stop("body")
         if self.flow.read_paused:  # it is we who do not take more
             self._wait_for_body()
         elif self.cycle.more_body and not self.cycle.response_started:
             self.transport.abort()
 
-    def _stop(self) -> None:
-        self._head, self._body, self._taken = _stopped(self._head), _stopped(self._body), _stopped(self._taken)
+    def _wait(self, what: str, seconds: float, then: Callable[[], None]) -> None:
+        if what not in self._timers and not self.transport.is_closing():
+            self._timers[what] = self.loop.call_later(seconds, then)
 
-
-def _stopped(timer: asyncio.TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()
+    def _stop(self, *what: str) -> None:
+        for timer in [self._timers.pop(one) for one in what if one in self._timers]:
+            timer.cancel()

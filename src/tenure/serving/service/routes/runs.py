@@ -17,7 +17,7 @@ from tenure.serving.service.problems import answered
 from tenure.serving.service.reporting import end_run, keep_run, not_lessons, state_of, unknown_run
 from tenure.serving.wire import operation_json
 
-ROUTER = router("runs")
+ROUTER = router("runs")  # ids may hold a '/', so that what stands behind an id comes before the id alone
 
 RunId = Annotated[str, Path(min_length=1, max_length=300, description="Id of a run.", examples=["week-2"])]
 
@@ -60,7 +60,9 @@ def report_run(to: Annotated[Doing, Depends(May("report", "runs.report", once=Tr
     return to.reply(work, status=202, subject=run.id)
 
 
-@ROUTER.post("/runs/{id}/outcome", status_code=202, summary="Report how a run ended", responses=told("It is on disk.", _KEPT, status=202))
+@ROUTER.post(
+    "/runs/{id:name}/outcome", status_code=202, summary="Report how a run ended", responses=told("It is on disk.", _KEPT, status=202)
+)
 def report_outcome(to: Annotated[Doing, Depends(May("report", "runs.outcome", once=True))], id: RunId, body: EndBody) -> Response:
     """Report how a run ended that began with a context or was reported before. Said twice it counts once."""
 
@@ -98,23 +100,8 @@ def list_runs(
     return answered(listed)
 
 
-@ROUTER.get("/runs/{id}", summary="One run", responses=told("The run, where it stands, and what was learned from it.", _WHOLE))
-def show_run(to: Annotated[Doing, Depends(May("read", "runs.show"))], id: RunId) -> Response:
-    """A run without its steps: how it ended, whether it was learned from, and the deltas that name it."""
-    with to.book.store.reading(to.scope) as look:
-        run = look.run(id)
-        if run is None:
-            raise unknown_run(id, to.scope)
-        state = state_of(look, run, learns=_learns(to))
-        entries = look.ledger_naming([run.id])[:50] if state == "learned" else []
-    learned = [
-        {"version": one.version, "id": one.delta.id, "operations": [operation_json(op) for op in one.delta.operations]} for one in entries
-    ]
-    return answered({**run_row(run), "withheld": list(run.withheld), "state": state, "learned": learned})
-
-
 @ROUTER.get(
-    "/runs/{id}/steps",
+    "/runs/{id:name}/steps",
     summary="The steps of a run",
     responses=told("Steps in order.", {"items": [{"index": 0, "kind": "tool_call", "name": "book"}], "next": None}),
 )
@@ -130,6 +117,21 @@ def list_steps(to: Annotated[Doing, Depends(May("read", "runs.steps"))], id: Run
     return answered(
         page(steps, *of, after=before, limit=limit, name=lambda one: str(one[0]), told=lambda one: {"index": one[0], **_step(one[1])})
     )
+
+
+@ROUTER.get("/runs/{id:name}", summary="One run", responses=told("The run, where it stands, and what was learned from it.", _WHOLE))
+def show_run(to: Annotated[Doing, Depends(May("read", "runs.show"))], id: RunId) -> Response:
+    """A run without its steps: how it ended, whether it was learned from, and the deltas that name it."""
+    with to.book.store.reading(to.scope) as look:
+        run = look.run(id)
+        if run is None:
+            raise unknown_run(id, to.scope)
+        state = state_of(look, run, learns=_learns(to))
+        entries = look.ledger_naming([run.id])[:50] if state == "learned" else []
+    learned = [
+        {"version": one.version, "id": one.delta.id, "operations": [operation_json(op) for op in one.delta.operations]} for one in entries
+    ]
+    return answered({**run_row(run), "withheld": list(run.withheld), "state": state, "learned": learned})
 
 
 def _step(step: Any) -> dict[str, Any]:
