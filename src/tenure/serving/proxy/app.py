@@ -36,6 +36,9 @@ BUDGET_MS = 50
 LARGEST = 16 << 20
 """Bytes of a request that something is added to, at most; larger ones are passed on as they come."""
 
+SMALL = 256 << 10
+"""Bytes of a request that are read before it is looked who sends it; so it is looked once for most."""
+
 RECORDED = 8 << 20
 """Bytes of an answer that are recorded, at most."""
 
@@ -141,7 +144,11 @@ class Proxy:
     async def _converse(self, own: OwnPart, asked: Asked, goal: tuple[str, str], form: Form, receive: Receive, send: Send) -> None:
         """A request to a model: lessons are added, and what was said is recorded."""
         said = own.said(asked)
-        raw, whole = await read_all(receive, LARGEST)
+        raw, whole = await read_all(receive, SMALL)
+        if raw is not None and not whole:  # who may not come in is told before more than that is kept of theirs
+            await self._in_time(own, self._begun(lambda: own.admit(asked)), asked)
+            more, whole = await read_all(receive, LARGEST - len(raw))
+            raw = raw + more if more is not None else None
         if raw is None:
             return  # the caller went away before all of it was here
         if len(raw) > LARGEST or not whole:
@@ -296,6 +303,8 @@ class Proxy:
     async def _relay(self, request: httpx2.Request, send: Send, heard: Heard) -> None:
         response = await self.client.send(request, stream=True)
         try:
+            if not 100 <= response.status_code <= 599:
+                raise httpx2.RemoteProtocolError("a status that is none", request=request)
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             heard.encoding, heard.streamed = response.headers.get("content-encoding", ""), kind == "text/event-stream"
             headers = headers_back(response.headers.raw)
