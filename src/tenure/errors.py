@@ -7,6 +7,7 @@
     │   ├── ScopeError              a scope is missing, malformed or another tenant's
     │   ├── UnreadableInput         a file or a reply that cannot be read as what it should be
     │   ├── SettingError            a setting with a value outside its range
+    │   ├── UnstorableValue         a value that no database keeps, nor looks up
     │   └── MissingExtra            a capability whose extra is not installed
     ├── StoreError                  the database said no
     │   ├── SchemaMismatch          made by a newer or an older Tenure
@@ -74,6 +75,14 @@ class UnreadableInput(UserError):
 
 class SettingError(UserError):
     """A setting has a value it cannot have."""
+
+
+class UnstorableValue(UserError):
+    """A value that the database can neither keep nor look up: half a character, a number beyond its range, a name that is too long."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(f"The database can neither keep nor look up {what}. Nothing was written; give another value.")
 
 
 def installing(extra: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tenure.governance.ledger_lines import Link
@@ -83,11 +83,13 @@ class RunOutline:
         steps: how many it has.
         learned: how many of them were learned from; none if it was not learned from.
         shown, withheld, cited: how many lessons were.
+        head: the run itself without its steps.
     """
 
     id: str
     place: int
     task: str
+    head: Run
     kind: str = ""
     success: bool | None = None
     score: float | None = None
@@ -132,6 +134,7 @@ def outline_of(run: Run, *, place: int, steps: int, learned: int | None) -> RunO
         shown=len(run.shown),
         withheld=len(run.withheld),
         cited=len(run.cited),
+        head=replace(run, steps=()) if run.steps else run,
     )
 
 

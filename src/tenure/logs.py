@@ -24,13 +24,16 @@ _NAME = re.compile(r"[a-z][a-z0-9_.]{0,63}")
 _request: ContextVar[dict[str, Value] | None] = ContextVar("tenure_log_request", default=None)
 
 
-def event(logger: logging.Logger, name: str, level: int = logging.INFO, **given: object) -> None:
+def event(logger: logging.Logger, name: str, level: int = logging.INFO, *, raised: BaseException | None = None, **given: object) -> None:
     """Logs that something happened.
+
+    Where no lines of JSON are written, the message is the name with its fields, so that what is told there is told by the same list.
 
     Args:
         logger: such as `logging.getLogger("tenure.service")`.
         name: what happened, such as `request.done`.
         level: as in `logging`.
+        raised: an error that is told by its kind, and where it was raised. Its message, which may quote anything, is not.
         given: fields of `tenure.telemetry.attributes.FORMS`; others are left out, and counted under `left_out`.
 
     Raises:
@@ -39,7 +42,16 @@ def event(logger: logging.Logger, name: str, level: int = logging.INFO, **given:
     if not _NAME.fullmatch(name):
         raise ValueError("The name of an event is lower case letters, digits, dots and underscores, and begins with a letter.")
     if logger.isEnabledFor(level):
-        logger.log(level, name, extra={"tenure_event": name, "tenure_fields": given}, stacklevel=2)
+        if raised is not None:
+            given = {"error": type(raised).__name__, **_place_of(raised), **given}
+        told = " ".join(f"{one}={value}" for one, value in fields(given).items())
+        logger.log(level, "%s", f"{name} {told}".rstrip(), extra={"tenure_event": name, "tenure_fields": given}, stacklevel=2)
+
+
+def _place_of(raised: BaseException) -> dict[str, str]:
+    """Where an error was raised: file and line."""
+    frames = list(walk_tb(raised.__traceback__))
+    return {"raised_at": f"{Path(frames[-1][0].f_code.co_filename).stem}:{frames[-1][1]}"} if frames else {}
 
 
 @contextmanager
@@ -80,9 +92,7 @@ class JsonLines(logging.Formatter):
             told["at"] = f"{record.module}:{record.lineno}"
         if record.exc_info and record.exc_info[0] is not None:
             told["error"] = record.exc_info[0].__name__
-            frames = list(walk_tb(record.exc_info[2]))
-            if frames:
-                told["raised_at"] = f"{Path(frames[-1][0].f_code.co_filename).stem}:{frames[-1][1]}"
+            told |= _place_of(record.exc_info[1])
         return json.dumps(told, ensure_ascii=True)
 
 

@@ -35,6 +35,7 @@ from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
 from tenure.postponed import Postponed as Postponed
 from tenure.postponed import PostponedReading, PostponedWriting
+from tenure.tenancy import BEGUN as BEGUN
 from tenure.tenancy import AuditEntry as AuditEntry
 from tenure.tenancy import Conversation as Conversation
 from tenure.tenancy import KeptReply as KeptReply
@@ -505,7 +506,7 @@ class Store(Protocol):
         """A transaction on a scope: durable when it ends, undone if an error leaves it.
 
         Raises:
-            ScopeError: the scope is empty or malformed.
+            ScopeError: the scope is empty or malformed, or its name is new and not in the Unicode form NFC.
             StoreBusy: another writer held the database for longer than the wait allows.
         """
         ...

@@ -12,6 +12,9 @@ from typing import Protocol
 from tenure.governance.access import ApiKey
 from tenure.playbook.run import Draw
 
+BEGUN = "begun"
+"""Outcome of an act that stands in the audit before it is done. Where the process dies within it, it stays so."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
@@ -24,7 +27,7 @@ class AuditEntry:
         act: such as `keys.create` or `forget.run`.
         scope: where; empty for the tenant as a whole.
         subject: what it was done to: an id, a name of a setting. Never a text of a run or lesson.
-        outcome: `done`, or why it was not.
+        outcome: `done`, or why it was not; `BEGUN` while nobody knows.
         request: id of the request it came by; empty for others.
     """
 
@@ -215,6 +218,10 @@ class TenantWriting(TenantReading, ConversationKeeping, Protocol):
 
     def audit(self, entry: AuditEntry) -> None:
         """Add to the audit, which nothing removes from."""
+        ...
+
+    def settle_audit(self, entry_id: str, outcome: str) -> bool:
+        """Say how an act ended that was noted as `BEGUN`; whether there was such an entry. Others stay as they are."""
         ...
 
     def keep_reply(self, reply: KeptReply) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tenure.errors import UnstorableValue
 from tenure.playbook.delta import Add, Delta, Operation, Retire
 from tenure.playbook.render import Core, Line, lesson_tokens
 from tenure.playbook.run import Outcome, Run, Step, Task
-from tenure.ports import FailedReply, HeldChange, Store, Usage
+from tenure.ports import FailedReply, HeldChange, Reading, Store, Usage
 from tenure.stores.codec import CORES_KEPT, cores_from_json
 from tests.memory_tree.trees import build, entry
 from tests.stores.contract import NASTY, cores, delta_lists, fresh_scope, look_at, nasty_texts, runs, usages
@@ -38,6 +42,30 @@ def read(store: Store, scope: str, run_id: str = "r1") -> Run:
         found = look.run(run_id)
     assert found is not None
     return found
+
+
+def looked(store: Store, scope: str, ask: Callable[[Reading], object]) -> object:
+    with store.reading(scope) as look:
+        return ask(look)
+
+
+LOOK_UPS: dict[str, Callable[[Store, str], object]] = {
+    "run": lambda store, scope: looked(store, scope, lambda look: look.run("r\ud800")),
+    "lesson": lambda store, scope: looked(store, scope, lambda look: look.lesson("l\ud800")),
+    "version": lambda store, scope: looked(store, scope, lambda look: list(look.ledger(after=10**25))),
+    "limit": lambda store, scope: looked(store, scope, lambda look: list(look.ledger(limit=2**70))),
+    "id": lambda store, scope: keep(store, scope, session("r\ud800")),
+}
+
+
+@pytest.mark.parametrize("asked", LOOK_UPS)
+def test_a_value_that_cannot_be_kept_is_the_callers_affair_and_no_failure_of_the_database(store: Store, asked: str) -> None:
+    """A store that can keep it may; otherwise the caller is told, and the database goes on."""
+    scope = fresh_scope()
+    with suppress(UnstorableValue):
+        LOOK_UPS[asked](store, scope)
+    keep(store, scope, session("r\x00"))
+    assert read(store, scope, "r\x00").id == "r\x00"
 
 
 def test_runs_in_short_come_newest_first_and_in_pages(store: Store) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tenure.errors import ScopeError
 from tenure.governance.access import ApiKey
-from tenure.ports import AuditEntry, KeptReply, Store, WebSession
+from tenure.ports import BEGUN, AuditEntry, KeptReply, Store, WebSession
 from tests.stores.contract import Adapter, fresh_scope
 
 
@@ -54,6 +54,22 @@ def test_the_audit_is_read_newest_first_in_pages(store: Store) -> None:
         assert [one.id for one in look.audited()] == ["03", "02", "01"]
         assert look.audited(limit=2) == [entry("03"), entry("02")]
         assert look.audited(before="02", limit=2) == [entry("01")]
+
+
+def test_an_act_that_was_begun_is_settled_once_and_by_its_own_tenant(store: Store) -> None:
+    tenant, other = fresh_tenant(), fresh_tenant()
+    with store.changing_tenancy(tenant) as work:
+        work.audit(replace(entry("01"), outcome=BEGUN))
+        work.audit(entry("02"))
+    with store.changing_tenancy(other) as work:
+        assert not work.settle_audit("01", "done")
+    with store.changing_tenancy(tenant) as work:
+        assert work.settle_audit("01", "failed: value")
+        assert not work.settle_audit("01", "done")
+        assert not work.settle_audit("02", "failed: value")
+        assert not work.settle_audit("03", "done")
+    with store.tenancy(tenant) as look:
+        assert [one.outcome for one in look.audited()] == ["done", "failed: value"]
 
 
 def test_replies_are_replaced_under_their_key_and_go_with_age(store: Store) -> None:

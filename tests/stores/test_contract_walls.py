@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
+
 import pytest
 
+from tenure.errors import ScopeError
 from tenure.playbook.delta import Add, Delta, Retire, Update
 from tenure.playbook.run import Run, Task
 from tenure.ports import Store, Usage
+from tenure.stores.sqlite import open_sqlite
 from tests.stores.contract import fill, fresh_scope, keep_operations, look_at
 
 APART = [
@@ -23,7 +28,6 @@ APART = [
     ("acme/App", "acme/app"),
     ("Acme/app", "acme/app"),
     ("acme/app", "acme/app2"),
-    ("acme/é", "acme/e\u0301"),
     ("acme", "acme/below"),
     ("acme/a", "acme/a/@model=m"),
     ("acme/a/@model=m", "acme/a/@model=n"),
@@ -35,6 +39,41 @@ APART = [
     ("a%scme/%(n)s", "acme/%s"),
     ("a;cme", "a; --cme"),
 ]
+
+
+def test_a_new_name_in_another_unicode_form_is_refused_for_it_would_be_a_second_that_looks_alike(store: Store) -> None:
+    wall = fresh_scope().partition("/")[0]
+    with store.writing(f"{wall}/caf\u00e9") as work:
+        fill(work, "theirs")
+    for twin in (f"{wall}/cafe\u0301", f"{wall}/cafe\u0301/below", f"{wall}e\u0301/desk"):
+        empty = look_at(store, f"{wall}/nothing")
+        with pytest.raises(ScopeError, match="not in the Unicode form NFC"), store.writing(twin):
+            pass
+        assert {**look_at(store, twin), "inherited": []} == {**empty, "inherited": []}
+    with pytest.raises(ScopeError, match="not in the Unicode form NFC"), store.changing_tenancy(f"{wall}e\u0301"):
+        pass
+    assert [one for one in store.scopes() if one.startswith(wall)] == [f"{wall}/caf\u00e9"]
+
+
+def test_what_was_kept_under_an_uncommon_name_before_goes_on(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'book.db'}"
+    store = open_sqlite(url)
+    with store.writing("acmeX/desk") as work:
+        work.keep_run(Run(id="r1", task=Task(text="t")), learned=False)
+    with sqlite3.connect(tmp_path / "book.db") as raw:  # as an earlier release wrote it
+        for table in ("scopes", "runs"):
+            raw.execute(f"UPDATE {table} SET tenant = 'acme\u0301', scope = 'acme\u0301/desk'")
+    raw.close()
+    for scope in ("acme\u0301/desk", "acme\u0301/other"):
+        with store.writing(scope) as work:
+            work.keep_run(Run(id="r2", task=Task(text="t")), learned=False)
+    with store.changing_tenancy("acme\u0301") as tenancy:
+        assert tenancy.api_keys() == []
+    with store.reading("acme\u0301/desk") as look:
+        assert look.run_ids() == ["r2", "r1"]
+    with pytest.raises(ScopeError), store.writing("acme\u0301/cafe\u0301"):
+        pass
+    store.close()
 
 
 @pytest.mark.parametrize(("mine", "other"), APART, ids=ascii)

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from tenure.errors import StoreBusy, StoreError
+from tenure.errors import StoreBusy, StoreError, UnstorableValue
 from tenure.learning.forgetting import Wanted, forget
 from tenure.playbook.delta import Add, Delta
 from tenure.playbook.lessons import Evidence
@@ -235,7 +235,7 @@ def test_what_is_wrong_with_an_address_is_said_without_its_password(url: str, sa
 
 def test_a_name_that_no_index_holds_is_refused_by_name(store: PostgresStore) -> None:
     long = "".join(chr(0x4E00 + number) for number in range(5_000))
-    with pytest.raises(StoreError, match="cannot keep a name or an id of so many characters"), store.writing("acme/desk") as work:
+    with pytest.raises(UnstorableValue, match="a name or an id of so many characters"), store.writing("acme/desk") as work:
         work.keep_run(Run(id=long, task=Task(text="t")), learned=False)
     with store.writing("acme/desk") as work:  # keys that are only compared may be as long as they like
         work.keep_run(Run(id="r1", task=Task(text="t", key=long)), learned=False)

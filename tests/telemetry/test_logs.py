@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -100,3 +102,32 @@ def test_no_text_of_a_lesson_or_a_task_is_in_any_line_span_or_metric(lines: io.S
         told = repr(spans) + repr(heard.metrics()) + str(telemetry.exposition())
     assert len(spans) > 15
     assert MARK.lower() not in (told + lines.getvalue()).lower()
+
+
+SERVED = ("serving/service", "serving/web", "serving/proxy", "workers")
+
+
+def test_what_serves_logs_events_by_name_and_no_sentences() -> None:
+    """A sentence with values in it is not told in lines of JSON at all, and elsewhere could hold anything."""
+    source = Path(__file__).resolve().parents[2] / "src/tenure"
+    sentences = [
+        f"{path.relative_to(source)}:{node.lineno}"
+        for folder in SERVED
+        for path in sorted((source / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("debug", "info", "warning", "error", "exception", "critical", "log")
+        and ast.unparse(node.func.value) == "_log"
+    ]
+    assert sentences == []
+
+
+def test_an_error_is_told_by_its_kind_and_place_in_a_plain_log_too(caplog: pytest.LogCaptureFixture) -> None:
+    try:
+        raise ValueError(f"{MARK} owes 5")
+    except ValueError as exc:
+        event(logging.getLogger("tenure.service"), "request.failed", logging.ERROR, raised=exc, run=f"{MARK} owes")
+    (record,) = caplog.records
+    assert record.getMessage().startswith("request.failed error=ValueError raised_at=test_logs:")
+    assert MARK not in caplog.text

@@ -157,3 +157,37 @@ def test_jobs_of_a_worker_that_was_killed_for_ever_and_of_an_older_release_are_t
 def test_workers_need_postgresql(tmp_path: Path) -> None:
     said = command(f"sqlite:///{tmp_path / 'book.db'}", "run", code=1)
     assert "Workers need PostgreSQL" in str(said["said"])
+
+
+def test_the_tables_of_jobs_are_for_the_applications_role_alone_and_for_rows_alone(database: Database) -> None:
+    import psycopg
+
+    with psycopg.connect(database.admin_url, autocommit=True) as admin:
+        tables = [str(name) for (name,) in admin.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'tenure_jobs'")]
+        assert "workflow_status" in tables
+        for table in tables:
+            rights = {
+                str(right)
+                for (right,) in admin.execute(
+                    "SELECT privilege_type FROM information_schema.role_table_grants WHERE table_schema = 'tenure_jobs' "
+                    "AND table_name = %s AND grantee = 'tenure_app'",
+                    (table,),
+                )
+            }
+            assert rights <= {"SELECT", "INSERT", "UPDATE", "DELETE"}, (table, rights)
+        admin.execute("DROP ROLE IF EXISTS passer_by")
+        admin.execute("CREATE ROLE passer_by NOLOGIN")
+        admin.execute("SET ROLE passer_by")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            admin.execute("SELECT * FROM tenure_jobs.workflow_status")
+
+
+def test_a_fault_within_a_job_is_kept_without_its_words() -> None:
+    from tenure.errors import SettingError
+    from tenure.workers.worker import JobFault, _told
+
+    with pytest.raises(JobFault, match=r"^ValueError at test_jobs:[0-9]+$") as caught, _told("learn"):
+        raise ValueError("Ms Miller owes 5")
+    assert caught.value.__cause__ is None
+    with pytest.raises(SettingError, match="as it is"), _told("learn"):
+        raise SettingError("as it is")

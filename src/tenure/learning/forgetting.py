@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from tenure.errors import UserError
+from tenure.learning.copies import copies_of_runs
 from tenure.learning.corroborating import with_too_few_voices
 from tenure.learning.forgetting_memory import DERIVED, Remembered, origins_in, plan_memory, sessions_with, take_out
 from tenure.learning.replay import forget_grades_by
@@ -90,6 +91,7 @@ class Forgetting:
         texts: names of memory texts that lose lines or go, such as `scratchpad` or `knowledge/releases`.
         version: of the tombstone; none before it is done, or if there was nothing to forget.
         scrubbed: whether the files hold nothing of it any more; none before it is done.
+        copies: where else texts of it may stand, outside the store and beyond its reach; sentences for a person to see to.
     """
 
     kind: str = ""
@@ -107,6 +109,7 @@ class Forgetting:
     texts: tuple[str, ...] = ()
     version: int | None = None
     scrubbed: Scrubbed | None = None
+    copies: tuple[str, ...] = ()
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -224,10 +227,11 @@ def plan_forgetting(reading: Reading, wanted: Wanted) -> Plan:
     held_gone, held_less = _held(reading, resting.gone)
     settings = _settings(reading, resting.gone)
     memory = plan_memory(reading, resting.gone, resting.lessons)
+    going = tuple(run for run in sorted(runs) if reading.run(run) is not None or run in wanted.runs)
     return Plan(
         told=Forgetting(
             kind=wanted.kind,
-            runs=tuple(run for run in sorted(runs) if reading.run(run) is not None or run in wanted.runs),
+            runs=going,
             cleaned_runs=tuple(run.id for run in cleaned),
             lessons=resting.lessons,
             weakened=resting.weakened,
@@ -239,6 +243,7 @@ def plan_forgetting(reading: Reading, wanted: Wanted) -> Plan:
             deltas=len(changed),
             entries=memory.entries,
             texts=_named(memory.texts),
+            copies=copies_of_runs(reading, (*going, *(run.id for run in cleaned))),
         ),
         gone=resting.gone,
         memory=memory,
@@ -318,11 +323,11 @@ def scrubbing_told(found: Scrubbed) -> str:
 
 def _plan_scope(reading: Reading) -> Plan:
     held = [change.id for state in STATES for change in reading.held(state=state)]
-    lessons = tuple(reading.lessons(live=False))
+    lessons, runs = tuple(reading.lessons(live=False)), tuple(reading.runs_from(reading.origins()))
     return Plan(
         told=Forgetting(
             kind="scope",
-            runs=tuple(reading.runs_from(reading.origins())),
+            runs=runs,
             lessons=lessons,
             observations=len(reading.observations()),
             held=tuple(held),
@@ -331,6 +336,7 @@ def _plan_scope(reading: Reading) -> Plan:
             deltas=sum(bool(entry.delta.operations) for entry in reading.ledger()),
             entries=tuple(one.id for one in reading.entries()),
             texts=_named(reading.memory_texts()),
+            copies=copies_of_runs(reading, runs),
         ),
         gone=Gone(everything=True),
     )

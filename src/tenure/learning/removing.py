@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 
+from tenure.learning.copies import copies_of_calls
 from tenure.learning.forgetting import Forgetting, Wanted, check, forget, plan_forgetting
 from tenure.learning.retention import Retention, is_set, plan_retention, retain
 from tenure.learning.revoking import Revocation, lift, plan_revocation, revoke_origin, revoked_origins
@@ -65,9 +66,10 @@ class Removal(ABC):
         wanted = Wanted(runs=_several(runs), subjects=_several(subjects), origins=_several(origins), scope=scope)
         if dry_run:
             with self.store.reading(self.scope) as reading:
-                return plan_forgetting(reading, wanted).told
+                return self._with_copies(plan_forgetting(reading, wanted).told, self.scope)
         with self.store.writing(self.scope) as work:
             done = forget(work, wanted, ids=self.ids, at=self.clock.now(), author=author)
+        done = self._with_copies(done, self.scope)
         self._let_go()
         if done.entries and not scope:
             self._compact_memory(self.scope)
@@ -102,7 +104,7 @@ class Removal(ABC):
             else:
                 with self.store.writing(scope) as work:
                     found[scope] = forget(work, wanted, ids=self.ids, at=self.clock.now(), author=author)
-        found = {scope: told for scope, told in found.items() if not told.nothing}
+        found = {scope: self._with_copies(told, scope) for scope, told in found.items() if not told.nothing}
         if dry_run or not found:
             return found
         self._let_go()
@@ -115,6 +117,10 @@ class Removal(ABC):
     def scrub(self, tell: Callable[[str], None] | None = None) -> Scrubbed:
         """Clean the files of what was forgotten, where another process was in the way of it."""
         return self.store.scrub(tell)
+
+    def _with_copies(self, told: Forgetting, scope: str) -> Forgetting:
+        """What is told of it, with the copies that calls of models have left."""
+        return told if told.nothing else replace(told, copies=(*told.copies, *copies_of_calls(self.store.spent(scope))))
 
     def allow_again(self, run: str) -> bool:
         """Let a forgotten run be kept and learned if it comes back; whether it had been forgotten."""

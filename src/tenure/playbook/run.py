@@ -14,6 +14,9 @@ Signal = Literal["test", "environment", "label", "human", "judge", "self", "none
 
 STEP_KINDS: tuple[str, ...] = ("message", "thought", "tool_call", "tool_result", "event")
 
+MODEL_CALL = "model_call"
+"""Name of the event that says which model answered, and what it used; whoever passes calls on to a provider records it."""
+
 RELIABILITY: Mapping[str, float] = {
     "test": 1.0,
     "environment": 1.0,

@@ -48,6 +48,7 @@ from tenure.stores.growth import grown, told_before, tools_called
 from tenure.stores.index_in_memory import Indexes, ScopeIndex
 from tenure.stores.memory_in_memory import MemoryContents, MemoryInMemory, MemoryKeptInMemory
 from tenure.stores.memory_words import MemoryIndex
+from tenure.stores.new_names import check_new
 from tenure.stores.postponed_in_memory import PostponedInMemory, PostponingInMemory
 from tenure.stores.removal_in_memory import ForgettingInMemory, TracesInMemory
 from tenure.stores.scopes import check_scope, check_tenant, parents
@@ -508,7 +509,7 @@ class InMemoryStore:
     @contextmanager
     def writing(self, scope: str) -> Iterator[InMemoryWriting]:
         """A transaction on a scope: there for all others when it ends, gone if an error leaves it."""
-        check_scope(scope)
+        check_new(self, scope)
         with self._my_turn():
             transaction = InMemoryWriting(scope, self._everything, self._writer, self._indexes)
             yield transaction
@@ -527,7 +528,7 @@ class InMemoryStore:
     @contextmanager
     def changing_tenancy(self, tenant: str) -> Iterator[TenancyInMemory]:
         """A transaction on what a service keeps of a tenant."""
-        check_tenant(tenant)
+        check_new(self, check_tenant(tenant))
         with self._my_turn():
             transaction = TenancyInMemory(tenant, self._tenancies.get(tenant, TenantContents()))
             yield transaction

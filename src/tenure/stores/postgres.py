@@ -16,6 +16,7 @@ from tenure.playbook.lessons import Lesson
 from tenure.ports import Nearest, Scrubbed, Usage, VectorKind
 from tenure.stores import migrations, postgres_log, postgres_scrubbing, postgres_vectors, postgres_words, sql_store
 from tenure.stores.dialect import Searchable
+from tenure.stores.new_names import check_new
 from tenure.stores.postgres_log import PostgresLog
 from tenure.stores.postgres_schema import Standing, standing
 from tenure.stores.postgres_session import BUSY_S, LOST, Address, address, begin, make_engine, translated
@@ -150,6 +151,7 @@ class PostgresStore:
     def writing(self, scope: str) -> Iterator[SqlWriting]:
         """A transaction on a scope: on disk when it ends, undone if an error leaves it."""
         whose = tenant(scope)
+        check_new(self, scope)
         self._note(whose)
         with self.transaction(whose, turn=f"scope {scope}") as connection:
             yield SqlWriting(connection, scope, PostgresDialect(self._now, whose))
@@ -163,7 +165,8 @@ class PostgresStore:
     @contextmanager
     def changing_tenancy(self, tenant: str) -> Iterator[SqlTenancy]:
         """A transaction on what a service keeps of a tenant."""
-        self._note(check_tenant(tenant))
+        check_new(self, check_tenant(tenant))
+        self._note(tenant)
         with self.transaction(tenant, turn=f"tenant {tenant}") as connection:
             yield SqlTenancy(connection, tenant)
 

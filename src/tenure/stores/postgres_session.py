@@ -25,7 +25,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
 
-from tenure.errors import StoreBusy, StoreError
+from tenure.errors import StoreBusy, StoreError, TenureError, UnstorableValue
+from tenure.stores.unstorable import unstorable_text
 
 SCHEMA = "tenure"
 """The schema that holds all tables, so that other programs' tables in a database are none of Tenure's."""
@@ -205,6 +206,18 @@ _BUSY = {
     "57014": "a statement took longer than it may",
     "53300": "the server has no connection left",
 }
+_UNSTORABLE = {
+    "22001": "a text that is longer than its column",
+    "22003": "a number beyond the range of its column",
+    "22007": "a moment that is none",
+    "22008": "a moment beyond the range of dates",
+    "22021": "a character that its encoding does not have",
+    "22P02": "a text in place of a number",
+    "22P03": "a value that cannot be read",
+    "22P05": "a character that its encoding does not have",
+}
+"""Errors that follow from a value that was given, in words of our own: the server's may quote it."""
+
 _SPACES = re.compile(r"\s+")
 
 
@@ -220,10 +233,12 @@ def translated(place: Address) -> Iterator[None]:
         if not isinstance(found, psycopg.Error):
             raise
         raise as_ours(found, place) from exc
+    except UnicodeEncodeError as exc:
+        raise unstorable_text(exc) from exc
 
 
-def as_ours(exc: psycopg.Error, place: Address) -> StoreError:
-    """Tenure's error for one of the driver."""
+def as_ours(exc: psycopg.Error, place: Address) -> TenureError:
+    """Tenure's error for one of the driver: a `UserError` where a value that was given is to blame."""
     state = exc.sqlstate or ""
     said = _SPACES.sub(" ", (exc.diag.message_primary or str(exc)).strip()).removeprefix("connection failed: ")
     said = said.partition(" Is the server running")[0]
@@ -242,11 +257,11 @@ def as_ours(exc: psycopg.Error, place: Address) -> StoreError:
         )
     if not state or state.startswith(("08", "28", "57P")) or state == "3D000":
         return StoreError(_unreachable(said, state, place))
+    what = _UNSTORABLE.get(state, "")
     if state == "54000" and "index row" in said:
-        return StoreError(
-            f"Database {place.shown} cannot keep a name or an id of so many characters ({said}). Nothing was written. "
-            "Ids, sections and names of up to 500 characters can be kept."
-        )
+        what = "a name or an id of so many characters (up to 500 can be kept)"
+    if what:
+        return UnstorableValue(what)
     if isinstance(exc, psycopg.IntegrityError | psycopg.DataError):
         return StoreError(f"Database {place.shown} refused what was written ({state}: {said}). Nothing was written.")
     return StoreError(f"Database {place.shown} cannot be used ({state}: {said}).")

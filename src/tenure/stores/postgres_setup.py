@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 from tenure.errors import StoreError
 from tenure.stores import migrations, postgres_scrubbing
 from tenure.stores.postgres_schema import bring_up_to_date, let_in, make_extension
-from tenure.stores.postgres_session import SCHEMA, address, make_engine, shown_url, translated, turn_number
+from tenure.stores.postgres_session import SCHEMA, address, connect, make_engine, shown_url, translated, turn_number
 
 ROLE = "tenure_app"
 """The role of the application, unless another is named."""
@@ -88,6 +88,30 @@ def set_up(url: str, *, role: str = ROLE, password: str | None = None, now: Call
     said = {name: str(value) for name, value in conninfo_to_dict(place.conninfo).items() if value is not None}
     shown = shown_url({**said, "user": role}, secret)
     return SetUp(url=shown, role=role, role_made=made, password=secret, before=before or "", now=migrations.HEAD, scrubbed=scrubbed)
+
+
+def restrict(url: str, schema: str, role: str) -> None:
+    """Leave a role the rights to read and write rows of a schema of another library, and nobody else any.
+
+    Args:
+        url: an administrator's address.
+        schema: its name.
+        role: the application's.
+
+    Raises:
+        StoreError: the database cannot be reached, or the login may not.
+    """
+    place = address(url)
+    named = {"schema": sql.Identifier(schema), "role": sql.Identifier(role)}
+    with translated(place), connect(place.conninfo) as connection, connection.transaction():
+        for right in (
+            "REVOKE ALL ON SCHEMA {schema} FROM PUBLIC",
+            "REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM PUBLIC",
+            "REVOKE CREATE ON SCHEMA {schema} FROM {role}",
+            "REVOKE TRUNCATE, REFERENCES, TRIGGER ON ALL TABLES IN SCHEMA {schema} FROM {role}",
+            "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} REVOKE TRUNCATE, REFERENCES, TRIGGER ON TABLES FROM {role}",
+        ):
+            connection.execute(sql.SQL(right).format(**named))
 
 
 def _role(cursor: Any, role: str, password: str | None) -> tuple[bool, str]:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import delete, insert
+from sqlalchemy import delete, insert, update
 
 from tenure.errors import ScopeError
 from tenure.governance.access import ApiKey
-from tenure.ports import AuditEntry, KeptReply, WebSession
+from tenure.ports import BEGUN, AuditEntry, KeptReply, WebSession
 from tenure.stores import rows
 from tenure.stores.sql_conversations import SqlConversations
 
@@ -64,6 +64,12 @@ class SqlTenancy(SqlConversations):
     def audit(self, entry: AuditEntry) -> None:
         """Add to the audit."""
         self._connection.execute(insert(rows.audit), {"tenant": self._tenant, **asdict(entry)})
+
+    def settle_audit(self, entry_id: str, outcome: str) -> bool:
+        """Say how an act ended that was noted as begun."""
+        t = rows.audit
+        begun = update(t).where(t.c.tenant == self._tenant, t.c.id == entry_id, t.c.outcome == BEGUN)
+        return self._connection.execute(begun.values(outcome=outcome)).rowcount > 0
 
     def keep_reply(self, reply: KeptReply) -> None:
         """Keep a reply; one that is there under its key is replaced."""

@@ -16,11 +16,12 @@ from sqlalchemy import Connection, Engine, create_engine, event, exists, insert,
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import QueuePool, StaticPool
 
-from tenure.errors import DamagedStore, StoreBusy, StoreError
+from tenure.errors import DamagedStore, StoreBusy, StoreError, UnstorableValue
 from tenure.playbook.lessons import Lesson
 from tenure.ports import Nearest, Scrubbed, Usage, VectorKind
 from tenure.stores import migrations, rows, scrubbing, sql_store, sql_vectors, sqlite_words
 from tenure.stores.dialect import Searchable
+from tenure.stores.new_names import check_new
 from tenure.stores.scopes import check_scope, check_tenant
 from tenure.stores.sql_reading import SqlReading
 from tenure.stores.sql_tenancy import SqlTenancy
@@ -28,6 +29,7 @@ from tenure.stores.sql_vectors import Matrices
 from tenure.stores.sql_workforce import SqlWorkforce
 from tenure.stores.sql_writing import SqlWriting
 from tenure.stores.sqlite_log import SqliteLog
+from tenure.stores.unstorable import unstorable_text
 from tenure.stores.weighing import Weighed, own_text, searched, searched_task, weigh
 
 BUSY_S = 60.0
@@ -155,6 +157,7 @@ class SqliteStore:
     @contextmanager
     def writing(self, scope: str) -> Iterator[SqlWriting]:
         """A transaction on a scope: on disk when it ends, undone if an error leaves it."""
+        check_new(self, scope)
         with self._transaction(write=True) as connection:
             yield SqlWriting(connection, check_scope(scope), self._dialect)
 
@@ -167,6 +170,7 @@ class SqliteStore:
     @contextmanager
     def changing_tenancy(self, tenant: str) -> Iterator[SqlTenancy]:
         """A transaction on what a service keeps of a tenant."""
+        check_new(self, check_tenant(tenant))
         with self._transaction(write=True) as connection:
             yield SqlTenancy(connection, check_tenant(tenant))
 
@@ -523,6 +527,12 @@ def _translated(url: str) -> Iterator[None]:
                 f"Database {url} cannot be used: {said}. Check the path and its permissions, or name another with --db or TENURE_DB."
             ) from exc
         raise
+    except UnicodeEncodeError as exc:
+        raise unstorable_text(exc) from exc
+    except OverflowError as exc:
+        if "SQLite" not in str(exc):  # the driver's alone; ours are faults
+            raise
+        raise UnstorableValue("a number beyond the range of its column") from exc
 
 
 def _is_somebodys_text(path: Path) -> bool:

@@ -9,7 +9,7 @@ from rpds import HashTrieMap
 
 from tenure.errors import ScopeError
 from tenure.governance.access import ApiKey
-from tenure.ports import AuditEntry, Conversation, KeptReply, WebSession
+from tenure.ports import BEGUN, AuditEntry, Conversation, KeptReply, WebSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +75,14 @@ class TenancyInMemory:
     def audit(self, entry: AuditEntry) -> None:
         """Add to the audit."""
         self.contents = replace(self.contents, audit=self.contents.audit.insert(entry.id, entry))
+
+    def settle_audit(self, entry_id: str, outcome: str) -> bool:
+        """Say how an act ended that was noted as begun."""
+        entry = self.contents.audit.get(entry_id)
+        if entry is None or entry.outcome != BEGUN:
+            return False
+        self.contents = replace(self.contents, audit=self.contents.audit.insert(entry_id, replace(entry, outcome=outcome)))
+        return True
 
     def keep_reply(self, reply: KeptReply) -> None:
         """Keep a reply; one that is there under its key is replaced."""

@@ -57,6 +57,7 @@ FORMS: Mapping[str, Form] = {
     "outcome": "word",
     "provider": "word",
     "purpose": "word",
+    "raised_at": "word",
     "queue": "word",
     "reason": "word",
     "role": "word",

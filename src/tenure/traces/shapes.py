@@ -9,7 +9,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from tenure.traces.decoding import nested_too_deeply
 from tenure.traces.report import ReadReport
+
+NESTED = "[nested too deeply; kept as JSON]"
+"""Stands before a text that was a value nested too deeply."""
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MILLISECONDS_FROM = 1e11
@@ -99,17 +103,28 @@ def text_of(content: object, report: ReadReport) -> str:
     """The text of a message or result, whatever shape its content has.
 
     Lists of blocks give the text of their text blocks, a line each; images, audio and documents
-    are left out and counted. Other JSON values give their JSON text.
+    are left out and counted. Other JSON values give their JSON text, and so do those that are nested too deeply, with a mark.
     """
     if isinstance(content, str):
         return content
     if content is None:
         return ""
+    if isinstance(content, list | dict) and nested_too_deeply(content):
+        return flat_text(content, report)
     if isinstance(content, list):
         return "\n".join(piece for block in content if (piece := _block_text(block, report)))
     if isinstance(content, dict) and isinstance(content.get("type"), str) and (content["type"] in _MEDIA_BLOCKS or "text" in content):
         return _block_text(content, report)
     return json.dumps(content, ensure_ascii=False)
+
+
+def flat_text(value: object, report: ReadReport) -> str:
+    """A JSON value that is nested too deeply to be walked, as its JSON text behind a mark that says so."""
+    report.repaired("what was nested too deeply kept as a text")
+    try:
+        return f"{NESTED} {json.dumps(value, ensure_ascii=False)}"
+    except RecursionError:
+        return NESTED
 
 
 def _block_text(block: object, report: ReadReport) -> str:

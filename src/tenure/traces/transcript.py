@@ -11,7 +11,7 @@ from tenure.playbook.run import Origin, Outcome, Run, Step, StepKind, Task
 from tenure.traces.decoding import DECODER, nested_too_deeply, without_lone_surrogates
 from tenure.traces.echo import OPEN, is_own_tool, without_injected
 from tenure.traces.report import ReadReport
-from tenure.traces.shapes import text_of
+from tenure.traces.shapes import flat_text, text_of
 from tenure.traces.tool_errors import error_text, shortened
 
 TEXT_LIMIT = 64 << 10
@@ -216,6 +216,8 @@ class Transcript:
             if len(arguments) <= TEXT_LIMIT and not any(mark in arguments for mark in (OPEN, BEGIN)) and "\\u" not in arguments:
                 return value, ""
             arguments = without_lone_surrogates(value)
+        if isinstance(arguments, dict | list) and nested_too_deeply(arguments):
+            return {}, self._kept(flat_text(arguments, self._report))
         if isinstance(arguments, dict):
             return {str(key): self._argument(value) for key, value in arguments.items()}, ""
         return {}, self._kept(text_of(arguments, self._report))

@@ -6,6 +6,7 @@ import logging
 
 from dbos import DBOS
 
+from tenure.stores.postgres_setup import restrict
 from tenure.workers.jobs import SCHEMA
 from tenure.workers.queue import driver_url
 
@@ -19,3 +20,4 @@ def prepare(admin_url: str, role: str) -> None:
     """
     logging.getLogger("dbos").setLevel(logging.WARNING)
     DBOS.migrate(driver_url(admin_url), schema=SCHEMA, application_role=role)
+    restrict(admin_url, SCHEMA, role)  # DBOS gives the role more than jobs need

@@ -15,6 +15,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from dbos import DBOS, DBOSConfig
@@ -22,6 +24,7 @@ from dbos._error import DBOSMaxStepRetriesExceeded
 from dbos._serialization import PortableWorkflowError, WorkflowSerializationFormat
 
 from tenure.errors import TenureError, UserError
+from tenure.logs import event
 from tenure.ports import Workforce
 from tenure.version import VERSION as RELEASE
 from tenure.workers.jobs import APPLICATION, LEARN, NO_PROVIDER, QUEUE, REFLECT, SCHEMA, VERSION, Limits
@@ -130,7 +133,7 @@ class Worker:
         try:
             self._workforce.leave(self.executor)
         except Exception as exc:  # noqa: BLE001  # it ends either way; its silence says so in half a minute
-            _log.warning("leaving was not noted: %s", type(exc).__name__)
+            event(_log, "worker.leaving_not_noted", logging.WARNING, raised=exc, worker=self.executor)
 
     # -- jobs ------------------------------------------------------------------------------------------
 
@@ -184,7 +187,7 @@ class Worker:
         dead = sorted({one.executor_id for one in running if one.executor_id} - alive - {self.executor})
         if dead:
             handles = DBOS._recover_pending_workflows(dead)
-            _log.warning("took over %d jobs of %d silent workers", len(handles), len(dead))
+            event(_log, "jobs.taken_over", logging.WARNING, count=len(handles), worker=self.executor)
         for executor, silent_s in known.items():
             if silent_s > _GIVEN_UP_S:
                 self._workforce.leave(executor)
@@ -193,26 +196,38 @@ class Worker:
         if self._workforce.turn("sweep", every_s=self._sweep_s):
             found = self._work.sweep()
             if found:
-                _log.warning("found %d runs that waited without a job", found)
+                event(_log, "runs.without_job", logging.WARNING, runs=found, worker=self.executor)
 
     def _now_and_then(self, name: str, every_s: float, task: Callable[[], None]) -> None:
         while True:
             try:
                 task()
             except Exception as exc:  # noqa: BLE001  # the database may be away for a while; the next time it may be back
-                _log.warning("%s failed, tried again in %g s: %s", name, every_s, type(exc).__name__)
+                event(_log, "worker.task_failed", logging.WARNING, raised=exc, purpose=name.replace(" ", "_"), worker=self.executor)
             if self._ended.wait(every_s):
                 return
 
 
+class JobFault(Exception):
+    """A fault of ours within a job, by its kind and place alone: jobs stand in tables without a wall between tenants."""
+
+
 @contextmanager
 def _told(kind: str) -> Iterator[None]:
-    """Say that an attempt failed, by the name of its error alone: its message may hold a text of somebody's."""
+    """Say that an attempt failed, by the name of its error alone: its message may hold a text of somebody's.
+
+    Raises:
+        TenureError: as it is; its words are ours, and name ids and settings.
+        JobFault: any other error, without its message.
+    """
     try:
         yield
     except Exception as exc:
-        _log.warning("attempt to %s failed: %s", kind, type(exc).__name__)
-        raise
+        event(_log, "job.attempt_failed", logging.WARNING, raised=exc, purpose=kind)
+        if isinstance(exc, TenureError):
+            raise
+        place = extract_tb(exc.__traceback__)[-1]
+        raise JobFault(f"{type(exc).__name__} at {Path(place.filename).stem}:{place.lineno}") from None
 
 
 @contextmanager

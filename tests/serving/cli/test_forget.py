@@ -8,6 +8,7 @@ import pytest
 
 from tenure import Add, Evidence, Outcome, Run, Step, Task, Tenure
 from tenure.playbook.run import Origin
+from tenure.ports import Usage
 from tests.serving.cli.conftest import Cli
 
 MALLORY = Origin(principal="mallory", channel="web", document="page-1", trusted=False)
@@ -56,6 +57,14 @@ def test_what_a_person_reads_before_a_run_is_forgotten(cli: Cli, filled: None, g
 def test_what_a_person_reads_when_a_subject_is_forgotten(cli: Cli, filled: None, golden: Callable[[str, str], None]) -> None:
     golden("cli/forget.txt", cli("forget", "--subject", "dana whitfield", "--yes").steady)
     assert texts(cli) == ["Sum the lines twice.", "Round at the end.", "Pay Mallory first."]
+
+
+def test_calls_of_models_are_named_as_copies_beyond_reach(cli: Cli, filled: None) -> None:
+    assert cli("forget", "--run", "ours-2", "--dry-run", "--json").json["scopes"]["acme/finance"]["copies"] == []
+    with Tenure.open("sqlite:///book.db", scope="acme/finance", embedder="none", ids=Counted()) as book:
+        book.store.add_spending("acme/finance", "2026-03-15", Usage(calls=3))
+    said = cli("forget", "--run", "ours-2", "--yes")
+    assert "Not reached: 3 requests that Tenure sent to models for this scope: the provider may keep" in said.steady
 
 
 def test_without_a_person_to_ask_it_takes_yes(cli: Cli, filled: None) -> None:

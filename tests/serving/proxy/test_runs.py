@@ -114,6 +114,25 @@ def test_a_message_of_an_odd_role_keeps_no_turn_from_being_recorded(there: Runni
     assert any(step.content == "Done." for step in recorded(there, run, 2).steps)
 
 
+DEEP = {
+    "chat": '[{"type":"text","text":"reconcile"},%s]',
+    "list": "%s",
+    "messages": '[{"type":"text","text":"reconcile"}]},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":%s}]',
+}
+
+
+@pytest.mark.parametrize("where", DEEP)
+@pytest.mark.parametrize("levels", [110, 500, 900])
+def test_a_turn_that_is_nested_deeply_is_passed_whole_and_recorded_with_a_mark(there: Running, where: str, levels: int) -> None:
+    deep = "[" * levels + '"lowest"' + "]" * levels if where == "list" else '{"a":' * levels + '"lowest"' + "}" * levels
+    raw = '{"model":"m","messages":[{"role":"user","content":' + DEEP[where] % deep + "}]}"
+    path = "v1/messages" if where == "messages" else "v1/chat/completions"
+    answer = httpx2.post(f"{there.url}/{path}", content=raw, headers={"authorization": "Bearer callers"}, timeout=30)
+    assert deep in there.provider.got[-1].body.decode()
+    found = recorded(there, answer.headers["x-tenure-run"], 3 if where == "messages" else 2)
+    assert any("nested too deeply" in step.content and "lowest" in step.content for step in found.steps)
+
+
 def test_a_header_that_cannot_be_read_is_refused_before_anything_is_paid(there: Running) -> None:
     assert ask(there.url, x_tenure_outcome="maybe").status_code == 400
     answer = ask(there.url, x_tenure_run="no spaces")
@@ -129,6 +148,18 @@ def test_a_run_can_be_named_and_then_goes_by_its_name(there: Running) -> None:
     assert [one.content for one in recorded(there, "ticket-17", 6).steps if one.role == "user"] == [TASK, "Something else altogether"]
     own = [[one for one in got.json["messages"] if "tenure-context" in one["content"]] for got in there.provider.got]
     assert own[0] == own[1] != []
+
+
+def test_who_forgets_a_proxied_run_is_told_what_its_provider_may_keep(there: Running) -> None:
+    run = ask(there.url).headers["x-tenure-run"]
+    recorded(there, run, 3)
+    (copy,) = there.book.forget(runs=run, dry_run=True).copies
+    assert "previous_response_id" in copy
+    assert "logs" in copy
+    done = there.book.forget(runs=run)
+    assert (done.version, done.copies) == (2, (copy,))
+    there.book.apply([Add(section="x", text="Mallory likes tea.")])
+    assert there.book.forget(subjects="likes tea").copies == ()
 
 
 @pytest.mark.parametrize("act", ["forget", "edit", "revoke", "scope"])

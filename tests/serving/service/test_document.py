@@ -43,7 +43,7 @@ def test_every_operation_has_a_summary_an_example_a_problem_and_a_key() -> None:
     assert set(made["components"]["securitySchemes"]) == {"key", "keyHeader"}
 
 
-@pytest.mark.parametrize("examples", [EXAMPLES, pytest.param(300, marks=pytest.mark.full)])
+@pytest.mark.parametrize("examples", [EXAMPLES, pytest.param(300, marks=[pytest.mark.full, pytest.mark.timeout(3_000)])])
 def test_no_generated_request_meets_a_server_error(examples: int, tmp_path: Path) -> None:
     import hypothesis
     import schemathesis

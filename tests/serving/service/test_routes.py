@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+import httpx2
 import pytest
+from sqlalchemy import event
 
 from tenure.serving.service.paging import _list_name
+from tenure.stores.sqlite import open_sqlite
+from tests.serving.proxy.servers import served
 from tests.serving.service.services import RUN, Service
 
 ADD = {"operations": [{"op": "ADD", "section": "invoices", "text": "Convert each line at the invoice-date rate before summing."}]}
@@ -41,6 +50,16 @@ def test_a_run_is_kept_learned_from_and_found(service: Service) -> None:
     more = service("GET", f"/v1/runs/week-2/steps?limit=1&after={steps['next']}", scope="t1/a").json()
     assert (more["items"][0]["error"], more["next"]) == ("amount must be a decimal number with a point", None)
     assert more["items"][0]["origin"].endswith("(untrusted)")
+
+
+@pytest.mark.parametrize("name", ["team/42", "../../x", "a/steps", "a?b#c", "a\r\nx: y", "\u202e"])
+def test_a_run_is_found_under_any_name(service: Service, name: str) -> None:
+    assert service("POST", "/v1/runs", {**RUN, "id": name, "outcome": {}}, scope="t1/odd").status_code == 202
+    place = quote(name, safe="")
+    assert service("POST", f"/v1/runs/{place}/outcome", {"success": True}, scope="t1/odd").json()["id"] == name
+    assert len(service("GET", f"/v1/runs/{place}/steps", scope="t1/odd").json()["items"]) == 2
+    if not name.endswith("/steps"):
+        assert service("GET", f"/v1/runs/{place}", scope="t1/odd").json()["id"] == name
 
 
 def test_a_run_that_began_with_a_context_tells_what_it_was_shown(service: Service) -> None:
@@ -104,6 +123,33 @@ def test_pages_of_a_list_hold_each_item_once(service: Service) -> None:
     assert service("GET", f"/v1/deltas?after={beyond}", scope="t5/a").status_code == 200
     problem(service("GET", f"/v1/lessons?after={cursor}", scope="t5/a"), 422, "cursor")
     problem(service("GET", f"/v1/runs?after={cursor}&outcome=success", scope="t5/a"), 422, "cursor")
+
+
+def test_a_list_of_runs_reads_no_step_and_goes_on_behind_what_was_forgotten(service: Service) -> None:
+    for number in range(5):
+        success = number != 2
+        reported = {**RUN, "id": f"r{number}", "outcome": {"success": success, "signal": "test", "feedback": f"said {number}"}}
+        assert service("POST", "/v1/runs", reported, scope="t5/b").status_code == 202
+    service.learned()
+    said: list[str] = []
+
+    def note(*told: Any) -> None:
+        said.append(str(told[2]))
+
+    engine = service.engine.store._engine  # type: ignore[attr-defined]
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        page = service("GET", "/v1/runs?limit=2", scope="t5/b").json()
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+    assert any("FROM runs" in one or "FROM tenure.runs" in one for one in said)
+    assert not [one for one in said if "FROM steps" in one or "FROM tenure.steps" in one], "the steps of runs were read for a list"
+    assert [(run["id"], run["steps"], run["outcome"]["feedback"]) for run in page["items"]] == [("r4", 2, "said 4"), ("r3", 2, "said 3")]
+    service("POST", "/v1/forget", {"runs": ["r3"], "dry_run": False}, scope="t5/b")
+    left = service("GET", f"/v1/runs?limit=2&after={page['next']}", scope="t5/b").json()
+    assert [run["id"] for run in left["items"]] == ["r2", "r1"]
+    failed = service("GET", "/v1/runs?limit=1&outcome=failure", scope="t5/b").json()
+    assert ([run["id"] for run in failed["items"]], failed["next"]) == (["r2"], None)
 
 
 def test_a_version_is_an_etag(service: Service) -> None:
@@ -240,6 +286,30 @@ def test_acts_stand_in_the_audit_with_their_outcome_refused_ones_too(service: Se
     assert [one["id"] for one in (*page["items"], *rest["items"])] == [one["id"] for one in entries]
 
 
+DIES = """
+import os, sys
+from tenure.serving.service.callers import Caller, make_key
+from tenure.serving.service.doing import Doing
+from tenure.serving.service.engine import Engine
+from tenure.stores.sqlite import open_sqlite
+from tenure.wiring import Tenure
+
+engine = Engine(Tenure(open_sqlite(sys.argv[1]), "t15/a", embedder="none"))
+made = make_key(engine.store, engine.clock, engine.ids, scope="t15/a", role="admin", by="tests")
+Doing(engine, Caller(key=made.key), "t15/a", "settings.set", noted=True).reply(lambda: os._exit(9), subject="refine.every")
+"""
+
+
+def test_an_act_within_which_the_process_dies_stands_in_the_audit(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'service.db'}"
+    assert subprocess.run([sys.executable, "-c", DIES, url], check=False).returncode == 9
+    store = open_sqlite(url)
+    with store.tenancy("t15") as look:
+        newest = look.audited()[0]
+    store.close()
+    assert (newest.act, newest.subject, newest.outcome) == ("settings.set", "refine.every", "begun")
+
+
 def test_a_request_that_is_sent_again_is_done_once(service: Service) -> None:
     once = {"idempotency-key": "run-1"}
     body = {"task": "without an id", "steps": []}
@@ -312,6 +382,25 @@ def test_a_stream_tells_the_fate_of_each_line(service: Service) -> None:
 )
 def test_a_body_that_cannot_be_used_is_a_problem(service: Service, content: bytes, media: str, status: int, kind: str) -> None:
     problem(service("POST", "/v1/runs", scope="t18/a", content=content, headers={"content-type": media}), status, kind)
+
+
+def test_a_stream_ends_where_its_key_was_revoked(service: Service) -> None:
+    key = service.key("t16/a", "reporter", label="to be revoked")
+
+    def lines() -> Iterator[bytes]:
+        for number in range(150):
+            if number == 60:
+                assert service("DELETE", f"/v1/keys/{key[4:14]}", scope="t16/a").status_code == 200
+            yield json.dumps({**RUN, "id": f"s{number}"}).encode() + b"\n"
+
+    with served(service.app, lifespan="off") as there:
+        headers = {"authorization": f"Bearer {key}", "content-type": "application/x-ndjson"}
+        told = httpx2.post(f"{there}/v1/runs:stream", content=lines(), headers=headers, timeout=30).text.splitlines()
+    last = json.loads(told[-1])
+    assert "Your key was revoked" in last["stopped"]
+    assert last["kept"] in (0, 50), "the portion that was read when the key was revoked may be kept, nothing after it"
+    assert len(told) - 1 == last["kept"]
+    assert service("GET", "/v1/metrics", scope="t16/a").json()["counts"]["runs"] == last["kept"]
 
 
 def test_a_body_without_a_length_is_bounded_too(service: Service) -> None:

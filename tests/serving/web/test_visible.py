@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenure.playbook.run import Run, Task
 from tenure.ports import RunOutline, Usage
 from tenure.serving.web.charts import HEIGHT, WIDTH
 from tenure.serving.web.figures import cache_by_day, cost_by_day, learning_curve, outcomes_by_day, share_of
@@ -62,10 +63,14 @@ def test_an_interval_holds_its_share_and_stays_within_0_and_1(successes: int, mo
     assert 0 <= found.lower <= found.mean <= found.upper <= 1
 
 
+HEAD = Run(id="r", task=Task(text="t"))
+
+
 def outlines(*successes: bool | None) -> list[RunOutline]:
     """Runs of one day, newest first."""
     ended = "2026-06-15T08:00:00+00:00"
-    return [RunOutline(id=f"r{place}", place=place, task="t", success=one, ended=ended) for place, one in enumerate(successes)][::-1]
+    found = [RunOutline(id=f"r{place}", place=place, task="t", success=one, ended=ended, head=HEAD) for place, one in enumerate(successes)]
+    return found[::-1]
 
 
 @given(st.lists(st.sampled_from([True, False, None]), max_size=80))
@@ -83,7 +88,7 @@ def test_a_learning_curve_stays_in_its_frame_and_ends_with_the_newest_runs(ends:
 
 
 def test_days_are_counted_and_what_is_older_is_left_out() -> None:
-    old = RunOutline(id="old", place=0, task="t", success=True, ended="2026-01-01T00:00:00+00:00")
+    old = RunOutline(id="old", place=0, task="t", success=True, ended="2026-01-01T00:00:00+00:00", head=HEAD)
     chart = outcomes_by_day([*outlines(True, False, False, None), old], date(2026, 6, 15))
     assert chart.rows[-1] == ("2026-06-15", "1", "2", "1")
     assert sum(int(number) for row in chart.rows for number in row[1:]) == 4

@@ -288,6 +288,8 @@ def _show(terminal: Terminal, found: Forgetting, scope: str) -> None:
         terminal.text(f"\nRuns that are cleaned: {_some([one_line(run, 60) for run in found.cleaned_runs])}\n")
     _list(terminal, "Lessons that go", found.lessons)
     _list(terminal, "Lessons that stay without it", found.weakened)
+    for copy in found.copies:
+        terminal.text(f"\nNot reached: {copy}.\n")
 
 
 def _list(terminal: Terminal, title: str, lessons: Sequence[Lesson]) -> None:
@@ -326,6 +328,7 @@ def _told(found: Forgetting) -> Mapping[str, Any]:
         "scrubbed": None
         if scrubbed is None
         else {"done": scrubbed.done, "reason": scrubbed.reason, "elsewhere": list(scrubbed.elsewhere), "beyond": list(scrubbed.beyond)},
+        "copies": list(found.copies),
     }
 
 

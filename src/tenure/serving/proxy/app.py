@@ -15,6 +15,7 @@ import anyio
 import httpx2
 
 from tenure.errors import StoreError, TenureError
+from tenure.logs import event
 from tenure.serving.proxy.bodies import Form, form_of
 from tenure.serving.proxy.door import Door
 from tenure.serving.proxy.errors import error_body
@@ -34,6 +35,9 @@ BUDGET_MS = 50
 
 LARGEST = 16 << 20
 """Bytes of a request that something is added to, at most; larger ones are passed on as they come."""
+
+SMALL = 256 << 10
+"""Bytes of a request that are read before it is looked who sends it; so it is looked once for most."""
 
 RECORDED = 8 << 20
 """Bytes of an answer that are recorded, at most."""
@@ -79,7 +83,7 @@ class Proxy:
         self._adding = ThreadPoolExecutor(THREADS, thread_name_prefix="tenure-proxy-adding")
         self._recording = ThreadPoolExecutor(2, thread_name_prefix="tenure-proxy-recording")
         self._busy = 0
-        self._pending, self._without = Pending(), Repeated("requests went on without lessons", every_s=TOLD_S)
+        self._pending, self._without = Pending(), Repeated("requests.without_lessons", every_s=TOLD_S)
 
     @property
     def client(self) -> httpx2.AsyncClient:
@@ -140,7 +144,11 @@ class Proxy:
     async def _converse(self, own: OwnPart, asked: Asked, goal: tuple[str, str], form: Form, receive: Receive, send: Send) -> None:
         """A request to a model: lessons are added, and what was said is recorded."""
         said = own.said(asked)
-        raw, whole = await read_all(receive, LARGEST)
+        raw, whole = await read_all(receive, SMALL)
+        if raw is not None and not whole:  # who may not come in is told before more than that is kept of theirs
+            await self._in_time(own, self._begun(lambda: own.admit(asked)), asked)
+            more, whole = await read_all(receive, LARGEST - len(raw))
+            raw = raw + more if more is not None else None
         if raw is None:
             return  # the caller went away before all of it was here
         if len(raw) > LARGEST or not whole:
@@ -223,7 +231,7 @@ class Proxy:
                 why = "store down"
             except Exception as exc:  # noqa: BLE001  # no fault of ours may keep an agent from its provider
                 why = "fault"
-                _log.error("fault: %s", type(exc).__name__, exc_info=exc)
+                event(_log, "request.fault", logging.ERROR, raised=exc)
         self._without.told(why)
         if not own.door.without_keys and not has_credential(asked.headers):
             raise Problem(503, "store", "Keys cannot be checked now. Nothing was sent on; try again.", headers={"retry-after": "1"})
@@ -243,7 +251,8 @@ class Proxy:
         try:
             await asyncio.get_running_loop().run_in_executor(self._recording, own.record, prepared, taken, said, heard)
         except Exception as exc:  # noqa: BLE001  # the caller has its answer; all that can be done is to say so
-            _log.error("a turn of run %s was not recorded: %s", taken.up.conversation.run[:80], type(exc).__name__)
+            one = taken.up.conversation
+            event(_log, "turn.not_recorded", logging.ERROR, raised=exc, run=one.run, scope=one.scope)
 
     async def _take_outcome(self, own: OwnPart, asked: Asked, run: str, receive: Receive, send: Send) -> None:
         """`POST /v1/runs/{id}/outcome`; errors are problem details, as those of the service."""
@@ -286,7 +295,7 @@ class Proxy:
             except httpx2.HTTPError as exc:
                 problem = _unanswered(exc, request, heard)
             except OSError:
-                _log.info("a caller went away before its answer was whole")
+                event(_log, "caller.went_away")
             group.cancel_scope.cancel()
         if problem is not None:
             raise problem
@@ -294,6 +303,8 @@ class Proxy:
     async def _relay(self, request: httpx2.Request, send: Send, heard: Heard) -> None:
         response = await self.client.send(request, stream=True)
         try:
+            if not 100 <= response.status_code <= 599:
+                raise httpx2.RemoteProtocolError("a status that is none", request=request)
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             heard.encoding, heard.streamed = response.headers.get("content-encoding", ""), kind == "text/event-stream"
             headers = headers_back(response.headers.raw)
@@ -315,7 +326,7 @@ class Proxy:
 def _unanswered(exc: httpx2.HTTPError, request: httpx2.Request, heard: Heard) -> Problem | None:
     """What to say of a provider that failed; nothing where its answer had begun: then it breaks off for the caller too."""
     host, kind = request.url.netloc.decode("ascii"), type(exc).__name__
-    _log.warning("%s %s: %s", host, "broke off" if heard.status else "did not answer", kind)
+    event(_log, "provider.broke_off" if heard.status else "provider.silent", logging.WARNING, raised=exc, provider=host)
     if heard.status:
         return None
     if isinstance(exc, httpx2.TimeoutException) and not isinstance(exc, httpx2.ConnectTimeout):

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from tenure.serving.proxy.cache_marks import own_mark
 from tenure.serving.proxy.json_places import Insertion, Member, elements, members, put_in, root
+from tenure.traces.decoding import without_lone_surrogates
 
 Form = Literal["chat", "responses", "messages"]
 """OpenAI's chat completions and responses, and Anthropic's messages; many other servers speak one of them."""
@@ -178,7 +179,7 @@ def _message(role: str, text: str, **more: str) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(without_lone_surrogates(value), ensure_ascii=False, separators=(",", ":"))
 
 
 def _leading(body: Body) -> int:
@@ -242,7 +243,7 @@ def _said(content: object) -> list[Any]:
 
 
 def _words(content: object) -> str:
-    return "\n".join(one for one in _said(content) if isinstance(one, str))
+    return str(without_lone_surrogates("\n".join(one for one in _said(content) if isinstance(one, str))))
 
 
 def _digest(value: object) -> str:

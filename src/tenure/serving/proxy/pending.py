@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import anyio
 
+from tenure.logs import event
+
 _log = logging.getLogger("tenure.proxy")
 
 
@@ -62,7 +64,7 @@ class Repeated:
     """Something that may happen hundreds of times a second, and stands in the log now and then, with how often it did.
 
     Args:
-        what: happened.
+        what: happened; the name of an event.
         every_s: seconds between two lines of one reason.
     """
 
@@ -76,5 +78,5 @@ class Repeated:
         self._count[why] = self._count.get(why, 0) + 1
         now = time.monotonic()
         if now - self._since.get(why, now - self._every_s) >= self._every_s:
-            _log.warning("%s: %s (%d)", self._what, why, self._count.pop(why))
+            event(_log, self._what, logging.WARNING, reason=why.replace(" ", "_"), count=self._count.pop(why))
             self._since[why] = now

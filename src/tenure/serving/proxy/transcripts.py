@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from tenure.playbook.run import Step
+from tenure.playbook.run import MODEL_CALL, Step
 from tenure.serving.proxy.bodies import Body, Form
 from tenure.serving.proxy.replies import Reply
+from tenure.traces.decoding import without_lone_surrogates
 from tenure.traces.openai_chat import ROLES, add_message
 from tenure.traces.report import ReadReport
 from tenure.traces.shapes import text_of
 from tenure.traces.transcript import Transcript
-
-MODEL_CALL = "model_call"
-"""Name of the event that says which model answered, and what it used."""
 
 CUT_OFF = "reply_cut_off"
 """Name of the event that says that a reply ended early: the caller went away, or the provider."""
@@ -32,7 +31,7 @@ def steps_of_request(body: Body, report: ReadReport) -> Sequence[Step]:
         transcript.person(whole)
     for turn in body.turns:
         _add(transcript, body.form, turn, report)
-    return transcript.steps
+    return _storable(transcript.steps)
 
 
 def steps_of_reply(form: Form, reply: Reply, report: ReadReport, *, at: str) -> Sequence[Step]:
@@ -51,7 +50,26 @@ def steps_of_reply(form: Form, reply: Reply, report: ReadReport, *, at: str) -> 
         transcript.event(MODEL_CALL, json.dumps({"model": reply.model, **reply.usage}, ensure_ascii=False), at)
     if not reply.ended:
         transcript.event(CUT_OFF, at=at)
-    return transcript.steps
+    return _storable(transcript.steps)
+
+
+def _storable(steps: Sequence[Step]) -> Sequence[Step]:
+    """Steps without half characters, which no request that shows them later could hold."""
+
+    def whole(text: str) -> str:
+        return str(without_lone_surrogates(text))
+
+    return [
+        replace(
+            step,
+            name=whole(step.name),
+            content=whole(step.content),
+            error=whole(step.error),
+            call_id=whole(step.call_id),
+            arguments=without_lone_surrogates(step.arguments),
+        )
+        for step in steps
+    ]
 
 
 def _add(transcript: Transcript, form: Form, item: object, report: ReadReport) -> None:

@@ -25,6 +25,9 @@ _REPLACED = frozenset({b"host", b"content-length", b"expect"})
 OWN = b"x-tenure-"
 """Begins the names of headers that are for Tenure, and go no further."""
 
+SAID = b"x-tenure"
+"""Says what Tenure did; nobody else says so."""
+
 _CREDENTIALS = (b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key")
 
 
@@ -125,5 +128,5 @@ def has_credential(headers: Headers) -> bool:
 def _without(headers: Headers, more: frozenset[bytes]) -> list[tuple[bytes, bytes]]:
     listed = (value for name, value in headers if name.lower() == b"connection")
     named = {one.strip().lower() for value in listed for one in value.split(b",")}
-    gone = _HOP_BY_HOP | more | named
+    gone = _HOP_BY_HOP | more | named | {SAID}
     return [(name.lower(), value) for name, value in headers if name.lower() not in gone and not name.lower().startswith(OWN)]

@@ -11,6 +11,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import PathConvertor, register_url_convertor
 
 from tenure.serving.service.doing import DEEPEST, IDEMPOTENCY, May, caller_of
 from tenure.serving.service.problems import PROBLEM_SCHEMA, Problem
@@ -122,6 +123,15 @@ def _deeper(value: Any, levels: int) -> bool:
         if not level:
             return False
     return True
+
+
+class _Name(PathConvertor):
+    """A part of a path that is a name of somebody's: any text, with slashes and line ends in it."""
+
+    regex = r"[\s\S]+"
+
+
+register_url_convertor("name", _Name())
 
 
 def router(tag: str) -> APIRouter:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from tenure.errors import TenureError
+from tenure.errors import StoreError, TenureError
 from tenure.governance.access import Act
 from tenure.playbook.run import Origin
-from tenure.ports import KeptReply
+from tenure.ports import BEGUN, KeptReply
 from tenure.serving.service.access import Access, presented_key
 from tenure.serving.service.callers import Caller, audited
 from tenure.serving.service.engine import Engine
@@ -92,6 +93,19 @@ class Doing:
         """Where what this request brings comes from: its key, by this way."""
         return Origin(principal=self.caller.key.id, channel=CHANNEL)
 
+    def still_valid(self) -> bool:
+        """Whether the caller's key is still valid: what goes on for long looks again now and then.
+
+        Raises:
+            StoreError: the database cannot be used.
+        """
+        whose = self.caller.key
+        if not whose.digest:  # everybody's, where there are no keys
+            return True
+        with self.engine.store.tenancy(self.caller.tenant) as look:
+            kept = look.api_key(whose.id)
+        return kept is not None and kept.state(self._now().isoformat()) == "valid"
+
     @property
     def once_id(self) -> str:
         """A name that stays the same when the request is sent again with its idempotency key; empty without one."""
@@ -115,7 +129,7 @@ class Doing:
             subject: what it is done to, for the audit.
             headers: of the reply.
             secret: fields of the reply that are not kept to be given again.
-            noted: false where the work writes its success into the audit itself.
+            noted: false where the work writes its success into the audit itself, in the same transaction.
         """
         if not self._once:
             return answered(self._noting(work, subject, noted), status=status, headers=headers)
@@ -143,15 +157,14 @@ class Doing:
     def _noting(self, work: Callable[[], Mapping[str, Any]], subject: str, noted: bool) -> Mapping[str, Any]:
         if not self._noted:
             return work()
-        try:
-            done = work()
-        except (Problem, TenureError) as exc:
-            kind = exc.kind if isinstance(exc, Problem) else problem_of(exc).kind
-            note(self.engine, self.caller, self._name, scope=self.scope, subject=subject, outcome=f"failed: {kind}")
-            raise
         if noted:
-            note(self.engine, self.caller, self._name, scope=self.scope, subject=subject)
-        return done
+            with noting(self.engine, self.caller, self._name, scope=self.scope, subject=subject):
+                return work()
+        try:
+            return work()
+        except (Problem, TenureError) as exc:
+            note(self.engine, self.caller, self._name, scope=self.scope, subject=subject, outcome=failed(exc))
+            raise
 
     def _reply_key(self) -> str:
         return hashlib.sha256(f"{self.caller.key.id}\0{self._once}".encode()).hexdigest()
@@ -187,8 +200,8 @@ class Doing:
             time.sleep(0.05)
 
 
-def note(engine: Engine, caller: Caller, act: str, *, scope: str = "", subject: str = "", outcome: str = "done") -> None:
-    """Write an act into the audit; durable on return."""
+def note(engine: Engine, caller: Caller, act: str, *, scope: str = "", subject: str = "", outcome: str = "done") -> str:
+    """Write an act into the audit; durable on return. Gives the entry's id."""
     entry = audited(
         engine.ids,
         engine.clock.now().astimezone(UTC),
@@ -201,6 +214,46 @@ def note(engine: Engine, caller: Caller, act: str, *, scope: str = "", subject: 
     )
     with engine.store.changing_tenancy(caller.tenant) as work:
         work.audit(entry)
+    return entry.id
+
+
+@dataclass(slots=True)
+class Noted:
+    """An act that stands in the audit.
+
+    Attributes:
+        outcome: as it is told once the act is over.
+    """
+
+    outcome: str = "done"
+
+
+@contextmanager
+def noting(engine: Engine, caller: Caller, act: str, *, scope: str = "", subject: str = "") -> Iterator[Noted]:
+    """An act that stands in the audit from before it is done, so that none is without an entry even if the process dies within it.
+
+    Raises:
+        StoreError: the entry cannot be written; then the act is not begun either.
+    """
+    entry = note(engine, caller, act, scope=scope, subject=subject, outcome=BEGUN)
+
+    def settle(outcome: str) -> None:
+        with suppress(StoreError), engine.store.changing_tenancy(caller.tenant) as work:  # else it stands as begun, and the act as it is
+            work.settle_audit(entry, outcome)
+
+    noted = Noted()
+    try:
+        yield noted
+    except Exception as exc:
+        settle(failed(exc))
+        raise
+    settle(noted.outcome)
+
+
+def failed(exc: Exception) -> str:
+    """The outcome of an act that failed, for the audit."""
+    kind = exc.kind if isinstance(exc, Problem) else problem_of(exc).kind if isinstance(exc, TenureError) else "fault"
+    return f"failed: {kind}"
 
 
 class May:

@@ -5,11 +5,11 @@ Plain ASGI, so that streams stay streams.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import secrets
 import time
-import traceback
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from typing import Any
 
@@ -26,6 +26,10 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 """Names of this machine to itself."""
+
+
+class BrokenOff(Exception):
+    """A reply that had begun cannot be ended. Why stands in the log."""
 
 
 class Gate:
@@ -94,13 +98,16 @@ class Gate:
             await self._app(scope, self._counted(receive) if bounded else receive, answer)
         except Problem as exc:
             if begun:
-                raise
+                raise BrokenOff from None
             await exc.reply(request)(scope, receive, answer)
-        except Exception as exc:
-            # Not the message: it may quote a lesson or a task.
-            _log.error("request %s failed: %s\n%s", request, type(exc).__name__, "".join(traceback.format_tb(exc.__traceback__)))
+        except asyncio.CancelledError:  # the server ends, and this took longer than it may
+            if not begun:
+                ending = Problem(503, "ending", "The server ends. Try again.", headers={"Retry-After": "5"})
+                await ending.reply(request)(scope, receive, answer)
+        except Exception as exc:  # noqa: BLE001  # whatever it is, it is told and logged
+            event(_log, "request.failed", logging.ERROR, raised=exc, request=request)
             if begun:
-                raise
+                raise BrokenOff from None  # the server logs it with its message
             await Problem(500, "fault", FAULT).reply(request)(scope, receive, answer)
 
     def _check_length(self, headers: Mapping[str, str]) -> None:

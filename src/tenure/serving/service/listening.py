@@ -17,6 +17,7 @@ import uvicorn
 
 from tenure.errors import UserError
 from tenure.ports import Clock, Store
+from tenure.serving.service.patience import PatientProtocol
 
 PORT = 8765
 
@@ -153,6 +154,7 @@ def serve(
     """
     config = uvicorn.Config(
         app,
+        http=PatientProtocol,
         log_config=None,
         access_log=False,
         server_header=False,

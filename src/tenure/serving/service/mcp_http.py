@@ -56,9 +56,16 @@ def mcp_room(body_bytes: int) -> Room:
     return Room(mount=mount, unbounded=(PATH,), lifespan=servers.open)
 
 
+_LOADING = threading.Lock()
+
+
 def _load() -> None:
-    """Load the library of MCP beside the first requests: it takes as long as all else that a server does before it listens."""
-    import tenure.serving.mcp  # noqa: F401
+    """Load the library of MCP beside the first requests: it takes as long as all else that a server does before it listens.
+
+    One thread does it at a time: its parts import each other in a circle, over which two threads would wait for each other.
+    """
+    with _LOADING:
+        import tenure.serving.mcp  # noqa: F401
 
 
 @dataclass(slots=True)
@@ -117,6 +124,7 @@ class _Servers:
         return found
 
     def _made(self, engine: Engine, caller: Caller, scope: str) -> Starlette:
+        _load()
         from mcp.server.transport_security import TransportSecuritySettings
 
         from tenure.serving.agent_memory import AgentMemory

@@ -159,8 +159,8 @@ def add_pages(router: APIRouter) -> None:
             raise Problem(
                 409, "changed", f"The playbook is at version {now}; you were shown what would change from version {newest}. Look again."
             )
-        admitted = visitor.book.rollback(version, author=visitor.author)
-        visitor.note("deltas.rollback", str(version))
+        with visitor.noting("deltas.rollback", str(version)):
+            admitted = visitor.book.rollback(version, author=visitor.author, expects=newest)
         sentence = f"Went back to version {version}. This is version {admitted.version}; go back to {newest} to undo it."
         return go_on(request, visitor, visitor.to("/ledger"), sentence)
 

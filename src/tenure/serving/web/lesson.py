@@ -139,9 +139,10 @@ def _changed(request: Request, visitor: Visitor, id: str, operations: Callable[[
     back = visitor.to(f"/lessons/{found.id}")
     if not wanted:
         return go_on(request, visitor, back, "Nothing was changed.")
-    admitted = visitor.book.apply(wanted, author=visitor.author)
-    left = [receipt.reason for receipt in admitted.receipts if receipt.status == "skipped"]
-    visitor.note("deltas.apply", found.id, "; ".join(left) or "done")
+    with visitor.noting("deltas.apply", found.id) as noted:
+        admitted = visitor.book.apply(wanted, author=visitor.author)
+        left = [receipt.reason for receipt in admitted.receipts if receipt.status == "skipped"]
+        noted.outcome = "; ".join(left) or "done"
     if left:
         return go_on(request, visitor, back, f"Nothing was changed: {'; '.join(left)}.", careful=True)
     warned = " ".join(admitted.warnings)

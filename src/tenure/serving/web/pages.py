@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 
 from tenure.errors import TenureError
 from tenure.learning.review import held_changes
+from tenure.logs import event
 from tenure.serving.cli.output import counted, money
 from tenure.serving.service.problems import Problem, problem_of
 from tenure.serving.web import visible
@@ -101,7 +102,7 @@ def error_page(request: Request, exc: Exception) -> Response:
     elif isinstance(exc, HTTPException):
         status, told, headers = exc.status_code, f"There is no page {request.url.path[:200]}.", {}
     else:
-        _log.error("page %s failed: %s", getattr(request.state, "request", ""), type(exc).__name__, exc_info=exc)
+        event(_log, "page.failed", logging.ERROR, raised=exc, request=getattr(request.state, "request", ""))
         status, told, headers = 500, "This is a fault in Tenure. The server's log says more, under the id of this request.", {}
     text = (
         environment()

@@ -180,9 +180,8 @@ def add_pages(router: APIRouter) -> None:
     def undo(request: Request, visitor: Changing, batch: Annotated[str, Form(max_length=40)] = "") -> Response:
         visitor.check("review", "review.undo", batch)
         book = visitor.book
-        with book.store.writing(visitor.scope) as work:
+        with visitor.noting("review.undo", batch), book.store.writing(visitor.scope) as work:
             done = undo_review(work, batch, ids=book.ids, at=book.clock.now(), author=visitor.author)
-        visitor.note("review.undo", done.batch)
         again = f"{counted(len(done.reopened), 'change')} {'waits' if len(done.reopened) == 1 else 'wait'} again"
         left = " ".join(f"{sentence}." for sentence in done.left)
         sentence = f"Took back version {done.at_version}, as version {done.version}: {again}. {left}".strip()
@@ -274,7 +273,7 @@ def _decided(
     """Carry out what the visitor decided, as one delta."""
     visitor.check("review", "review.decide")
     book = visitor.book
-    with book.store.writing(visitor.scope) as work:
+    with visitor.noting("review.decide", ", ".join(ids)) as noted, book.store.writing(visitor.scope) as work:
         waiting = {one.id: one for one in held_changes(work)}
         gone = [one for one in ids if one not in waiting]
         rulings = [
@@ -283,8 +282,7 @@ def _decided(
             if one in waiting
         ]
         done = decide(work, rulings, ids=book.ids, at=book.clock.now(), author=visitor.author, anyway=anyway) if rulings else Decided()
-    if done.batch:
-        visitor.note("review.decide", done.batch)
+        noted.outcome = "done" if rulings else "failed: change"
     sentence, careful = _told(rulings, done, gone)
     return go_on(request, visitor, visitor.to("/review"), sentence, careful=careful)
 

@@ -52,10 +52,10 @@ def add_pages(router: APIRouter) -> None:
             raise Problem(403, "operator", f"Setting '{name}' is the affair of whoever runs the server: tenure config set {name} VALUE")
         back = visitor.to("/settings")
         try:
-            visitor.book.set(name, None if back_to_default == "yes" else value.strip())
+            with visitor.noting("settings.set", name):
+                visitor.book.set(name, None if back_to_default == "yes" else value.strip())
         except SettingError as exc:
             return go_on(request, visitor, back, str(exc), careful=True)
-        visitor.note("settings.set", name)
         found = visitor.book.settings()
         sentence = f"{name} = {found.values[name] or '(none)'}."
         overridden = found.sources[name] not in ("scope", "default")

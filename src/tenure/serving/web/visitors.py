@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import json
 import secrets
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from typing import Annotated
@@ -23,8 +24,8 @@ from tenure.governance.access import Act
 from tenure.ports import WebSession
 from tenure.serving.cli.request import person
 from tenure.serving.service.access import Access
-from tenure.serving.service.callers import Caller
-from tenure.serving.service.doing import engine_of, note
+from tenure.serving.service.callers import Caller, audited
+from tenure.serving.service.doing import Noted, engine_of, note, noting
 from tenure.serving.service.engine import Engine
 from tenure.serving.service.problems import Problem
 from tenure.wiring import Tenure
@@ -99,8 +100,12 @@ class Visitor:
         self.caller.check(act)
 
     def note(self, name: str, subject: str = "", outcome: str = "done") -> None:
-        """Put into the audit what they did, under the name that the API has for it."""
+        """Put into the audit what was refused to them, under the name that the API has for it."""
         note(self.engine, self.caller, name, scope=self.scope, subject=subject, outcome=outcome)
+
+    def noting(self, name: str, subject: str = "") -> AbstractContextManager[Noted]:
+        """Something that they do: it stands in the audit from before it is done, under the name that the API has for it."""
+        return noting(self.engine, self.caller, name, scope=self.scope, subject=subject)
 
 
 def visitor_of(request: Request, scope: Annotated[str, Query(max_length=400)] = "") -> Visitor:
@@ -174,7 +179,7 @@ def sign_in(request: Request, presented: str) -> Response:
     with engine.store.changing_tenancy(caller.tenant) as work:
         work.drop_web_sessions(before=now.isoformat())
         work.put_web_session(session)
-    note(engine, caller, "pages.sign_in", scope=caller.key.scope)
+        work.audit(audited(engine.ids, now, caller.key.id, "pages.sign_in", scope=caller.key.scope, request=caller.request))
     reply = Response(status_code=303)
     _set_cookie(request, reply, _cookie_name(request), f"{made}.{quote(caller.tenant, safe='')}", seconds=SESSION_HOURS * 3600)
     return reply

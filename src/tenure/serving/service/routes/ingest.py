@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from tenure.errors import StoreError
+from tenure.errors import TenureError
 from tenure.playbook.run import Run
 from tenure.serving.service.api import read_json, router
 from tenure.serving.service.bodies import RunBody
@@ -100,7 +101,8 @@ async def _replies(to: Doing, request: Request, most: int) -> AsyncIterator[str]
                 yield await run_in_threadpool(_keep, to, portion, done, most)
                 portion = []
     except ClientDisconnect:  # what was read counts; nobody is there to be told
-        await run_in_threadpool(_keep, to, portion, done, most)
+        with suppress(_Stop):
+            await run_in_threadpool(_keep, to, portion, done, most)
         return
     except _Stop as exc:
         yield _line({"stopped": exc.reason, "lines": done.number, "kept": done.kept, "refused": done.refused})
@@ -151,8 +153,10 @@ def _keep(to: Doing, portion: list[tuple[int, bytes | None]], done: _Sum, most: 
             read.append(exc)
     runs = [one for one in read if isinstance(one, Run)]
     try:
+        if not to.still_valid():
+            raise _Stop("Your key was revoked, or has expired. Send what was not told of with another.")
         problems = iter(keep_runs(to, runs) if runs else [])
-    except StoreError as exc:
+    except TenureError as exc:
         raise _Stop(problem_of(exc).detail) from exc
     replies: list[str] = []
     for (number, _), one in zip(portion, read, strict=True):

@@ -9,6 +9,7 @@ import os
 from fastapi import APIRouter, Request, Response
 
 from tenure.errors import TenureError
+from tenure.logs import event
 from tenure.serving.service.api import PROBLEMS, told
 from tenure.serving.service.doing import Engined
 from tenure.serving.service.gate import LOOPBACK
@@ -37,7 +38,7 @@ def ready(engine: Engined) -> Response:
         with engine.store.tenancy("local") as look:
             look.audited(limit=1)
     except TenureError as exc:
-        _log.error("not ready: %s", type(exc).__name__)
+        event(_log, "store.not_ready", logging.ERROR, raised=exc)
         raise Problem(503, "store", "The database cannot be used now. The server's log says why.", headers={"Retry-After": "5"}) from None
     return answered({"status": "ready", "version": VERSION})
 

@@ -98,7 +98,7 @@ def list_lessons(
 
 
 @ROUTER.get(
-    "/lessons/{id}",
+    "/lessons/{id:name}",
     summary="One lesson",
     responses=told("The lesson, and the deltas that touched it.", {"lesson": _LESSON, "history": [{"version": 3, "author": "person:ada"}]}),
 )

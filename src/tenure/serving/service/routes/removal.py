@@ -15,7 +15,15 @@ from tenure.serving.service.problems import answered
 
 ROUTER = router("removal")
 
-_FORGOTTEN = {"scope": "acme/finance", "dry_run": True, "counts": {"runs": 1}, "runs": ["week-2"], "version": None, "scrubbed": None}
+_FORGOTTEN = {
+    "scope": "acme/finance",
+    "dry_run": True,
+    "counts": {"runs": 1},
+    "runs": ["week-2"],
+    "version": None,
+    "scrubbed": None,
+    "copies": [],
+}
 _REVOKED = {"origin": "k3rj2v7a4q/api", "dry_run": True, "runs": ["week-2"], "lessons": [], "weakened": [], "version": None}
 
 Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=1_000)]], Field(max_length=200)]
@@ -56,7 +64,8 @@ def forget(to: Annotated[Doing, Depends(May("administer", "forget", once=True))]
     """Take out for good what runs, subjects, origins or all of the scope left, from texts and from the bytes of the files.
 
     It cannot be undone, so it is tried first: `dry_run` is true unless you say otherwise. A tombstone in the ledger says who did
-    it and how much, but not what.
+    it and how much, but not what. `copies` names where texts of it may stand that nothing here reaches, such as logs and stored
+    responses of model providers, write-ahead logs and backups.
     """
 
     def work() -> dict[str, Any]:
@@ -119,6 +128,7 @@ def _forgotten(scope: str, done: Forgetting, dry_run: bool) -> dict[str, Any]:
         "settings": list(done.settings),
         "version": done.version,
         "scrubbed": {"done": done.scrubbed.done, "elsewhere": len(done.scrubbed.elsewhere)} if done.scrubbed is not None else None,
+        "copies": [*done.copies, *(done.scrubbed.beyond if done.scrubbed is not None else ())],
     }
 
 

@@ -99,7 +99,7 @@ def undo_batch(to: Annotated[Doing, Depends(May("review", "review.undo", once=Tr
     return to.reply(work, subject=body.batch)
 
 
-@ROUTER.post("/review/changes/{change}", summary="Decide one", responses=told("Its receipt.", _DECIDED))
+@ROUTER.post("/review/changes/{change:name}", summary="Decide one", responses=told("Its receipt.", _DECIDED))
 def decide_one(
     to: Annotated[Doing, Depends(May("review", "review.decide", once=True))],
     change: Annotated[str, Path(min_length=1, max_length=300, description="Id of a held change.")],

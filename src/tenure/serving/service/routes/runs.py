@@ -8,17 +8,21 @@ from typing import Annotated, Any
 from fastapi import Depends, Path, Query, Response
 
 from tenure.playbook.run import Run
+from tenure.ports import RunOutline
 from tenure.serving.service.api import router, told
 from tenure.serving.service.bodies import EndBody, RunBody
 from tenure.serving.service.doing import Doing, May
-from tenure.serving.service.paging import After, Limit, page, read_cursor
+from tenure.serving.service.paging import After, Limit, cursor_to, page, read_cursor
 from tenure.serving.service.problems import answered
 from tenure.serving.service.reporting import end_run, keep_run, not_lessons, state_of, unknown_run
 from tenure.serving.wire import operation_json
 
-ROUTER = router("runs")
+ROUTER = router("runs")  # ids may hold a '/', so that what stands behind an id comes before the id alone
 
 RunId = Annotated[str, Path(min_length=1, max_length=300, description="Id of a run.", examples=["week-2"])]
+
+_PORTION, _LOOKED = 500, 5_000
+"""Runs that are looked at at once, and for one page at most, where only those of an outcome are wanted."""
 
 _KEPT = {"id": "week-2", "scope": "acme/finance", "state": "waiting", "not_lessons": []}
 _ROW = {
@@ -56,7 +60,9 @@ def report_run(to: Annotated[Doing, Depends(May("report", "runs.report", once=Tr
     return to.reply(work, status=202, subject=run.id)
 
 
-@ROUTER.post("/runs/{id}/outcome", status_code=202, summary="Report how a run ended", responses=told("It is on disk.", _KEPT, status=202))
+@ROUTER.post(
+    "/runs/{id:name}/outcome", status_code=202, summary="Report how a run ended", responses=told("It is on disk.", _KEPT, status=202)
+)
 def report_outcome(to: Annotated[Doing, Depends(May("report", "runs.outcome", once=True))], id: RunId, body: EndBody) -> Response:
     """Report how a run ended that began with a context or was reported before. Said twice it counts once."""
 
@@ -76,45 +82,26 @@ def list_runs(
 ) -> Response:
     """The runs of the scope, newest first, without their steps."""
     of = ("runs", to.scope, outcome)
-    before = read_cursor(after, *of)
+    before = read_cursor(after, *of, counts=True)
     wanted = {"success": True, "failure": False, "unknown": None}
+    found: list[RunOutline] = []
+    place, looked = int(before) if before else None, 0
     with to.book.store.reading(to.scope) as look:
-        ids = look.run_ids()
-        start = ids.index(before) + 1 if before in ids else 0
-        found: list[Run] = []
-        looked = start
-        for looked, name in enumerate(ids[start : start + (5_000 if outcome else limit + 1)], start + 1):  # noqa: B007
-            run = look.run(name)
-            if run is not None and (not outcome or run.outcome.success is wanted[outcome]):
-                found.append(run)
-            if len(found) > limit:
+        while True:
+            some = look.outlines(before=place, limit=_PORTION if outcome else limit + 1)
+            found += [one for one in some if not outcome or one.success is wanted[outcome]]
+            looked += len(some)
+            place = some[-1].place if some else place
+            if len(found) > limit or not some or not outcome or looked >= _LOOKED:
                 break
-    more = len(found) > limit
-    listed = page(found, *of, after="", limit=limit, name=lambda run: run.id, told=run_row, more=more)
-    if not more and looked < len(ids):  # many were passed over: the next page goes on behind them
-        from tenure.serving.service.paging import cursor_to
-
-        listed["next"] = cursor_to(ids[looked - 1], *of)
+    listed = page(found, *of, after="", limit=limit, name=lambda one: str(one.place), told=_row, more=len(found) > limit)
+    if outcome and some and len(found) <= limit:  # many were passed over: the next page goes on behind them
+        listed["next"] = cursor_to(str(place), *of)
     return answered(listed)
 
 
-@ROUTER.get("/runs/{id}", summary="One run", responses=told("The run, where it stands, and what was learned from it.", _WHOLE))
-def show_run(to: Annotated[Doing, Depends(May("read", "runs.show"))], id: RunId) -> Response:
-    """A run without its steps: how it ended, whether it was learned from, and the deltas that name it."""
-    with to.book.store.reading(to.scope) as look:
-        run = look.run(id)
-        if run is None:
-            raise unknown_run(id, to.scope)
-        state = state_of(look, run, learns=_learns(to))
-        entries = look.ledger_naming([run.id])[:50] if state == "learned" else []
-    learned = [
-        {"version": one.version, "id": one.delta.id, "operations": [operation_json(op) for op in one.delta.operations]} for one in entries
-    ]
-    return answered({**run_row(run), "withheld": list(run.withheld), "state": state, "learned": learned})
-
-
 @ROUTER.get(
-    "/runs/{id}/steps",
+    "/runs/{id:name}/steps",
     summary="The steps of a run",
     responses=told("Steps in order.", {"items": [{"index": 0, "kind": "tool_call", "name": "book"}], "next": None}),
 )
@@ -132,17 +119,41 @@ def list_steps(to: Annotated[Doing, Depends(May("read", "runs.steps"))], id: Run
     )
 
 
+@ROUTER.get("/runs/{id:name}", summary="One run", responses=told("The run, where it stands, and what was learned from it.", _WHOLE))
+def show_run(to: Annotated[Doing, Depends(May("read", "runs.show"))], id: RunId) -> Response:
+    """A run without its steps: how it ended, whether it was learned from, and the deltas that name it."""
+    with to.book.store.reading(to.scope) as look:
+        run = look.run(id)
+        if run is None:
+            raise unknown_run(id, to.scope)
+        state = state_of(look, run, learns=_learns(to))
+        entries = look.ledger_naming([run.id])[:50] if state == "learned" else []
+    learned = [
+        {"version": one.version, "id": one.delta.id, "operations": [operation_json(op) for op in one.delta.operations]} for one in entries
+    ]
+    return answered({**run_row(run), "withheld": list(run.withheld), "state": state, "learned": learned})
+
+
 def _step(step: Any) -> dict[str, Any]:
     return {**asdict(step), "arguments": dict(step.arguments), "origin": step.origin.name if step.origin is not None else None}
 
 
-def run_row(run: Run) -> dict[str, Any]:
-    """A run as lists show it: without the texts of its steps."""
+def _row(outline: RunOutline) -> dict[str, Any]:
+    return run_row(outline.head, outline.steps)
+
+
+def run_row(run: Run, steps: int | None = None) -> dict[str, Any]:
+    """A run as lists show it: without the texts of its steps.
+
+    Args:
+        run: with or without its steps.
+        steps: how many it has; none counts them.
+    """
     return {
         "id": run.id,
         "task": asdict(run.task),
         "outcome": asdict(run.outcome),
-        "steps": len(run.steps),
+        "steps": len(run.steps) if steps is None else steps,
         "shown": list(run.shown),
         "cited": list(run.cited),
         "origin": run.origin.name,

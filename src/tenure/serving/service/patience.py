@@ -1,0 +1,87 @@
+"""How long a server waits for a caller: for the head of a request, for more of its body, for an answer to be taken.
+
+A caller who sends a byte now and then would otherwise hold a connection for as long as it likes, without showing any key, and a
+process has only so many.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+
+class PatientProtocol(H11Protocol):
+    """HTTP/1.1 of uvicorn, that lets go of callers who keep it waiting.
+
+    Attributes:
+        head_s: seconds within which the head of a request is here, from its first byte or the connection's beginning.
+        body_s: seconds without any byte of a body that is not whole, before an answer has begun. A stream that is answered while
+            it comes may rest.
+        taken_s: seconds in which a caller takes nothing of an answer that waits for them.
+    """
+
+    head_s: ClassVar[float] = 30.0
+    body_s: ClassVar[float] = 60.0
+    taken_s: ClassVar[float] = 300.0
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A connection begins."""
+        super().connection_made(transport)
+        self._wait("head", self.head_s, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes came."""
+        super().data_received(data)
+        self._stop("body")
+        cycle = getattr(self, "cycle", None)  # none before the first request
+        if cycle is None or cycle.response_complete:
+            self._wait("head", self.head_s, self.transport.close)
+            return
+        self._stop("head")
+        self._wait_for_body()
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        """The connection goes to another protocol."""
+        self._stop(*self._timers)
+        super().handle_websocket_upgrade(event)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """A connection is over."""
+        self._stop(*self._timers)
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The caller does not take what is sent."""
+        super().pause_writing()
+        self._wait("taken", self.taken_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The caller goes on taking it."""
+        self._stop("taken")
+        super().resume_writing()
+
+    def _wait_for_body(self) -> None:
+        if self.cycle.more_body and not self.cycle.response_started:
+            self._wait("body", self.body_s, self._rested)
+
+    def _rested(self) -> None:
+        self._stop("body")
+        if self.flow.read_paused:  # it is we who do not take more
+            self._wait_for_body()
+        elif self.cycle.more_body and not self.cycle.response_started:
+            self.transport.abort()
+
+    def _wait(self, what: str, seconds: float, then: Callable[[], None]) -> None:
+        if what not in self._timers and not self.transport.is_closing():
+            self._timers[what] = self.loop.call_later(seconds, then)
+
+    def _stop(self, *what: str) -> None:
+        for timer in [self._timers.pop(one) for one in what if one in self._timers]:
+            timer.cancel()

@@ -1,0 +1,156 @@
+"""Callers who keep a server waiting are let go of, and whoever hurries is not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import time
+import traceback
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tenure.serving.service.gate import BrokenOff, Gate
+from tenure.serving.service.patience import PatientProtocol
+from tests.serving.proxy.servers import served
+
+
+class Hasty(PatientProtocol):
+    head_s, body_s, taken_s = 0.4, 0.4, 0.6
+
+
+BLOCK = b"x" * (1 << 16)
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    """Reads all, then says how much it was; at /large far more than any buffer holds; at /stream answers before it reads."""
+    if scope["path"] == "/stream":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+    if scope["path"] != "/stream":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+    for _ in range(1_000 if scope["path"] == "/large" else 0):
+        await send({"type": "http.response.body", "body": BLOCK, "more_body": True})
+    await send({"type": "http.response.body", "body": str(size).encode(), "more_body": False})
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with served(echo, lifespan="off", http=Hasty) as there:
+        yield there
+
+
+def connected(url: str) -> socket.socket:
+    made = socket.socket()
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    made.settimeout(10)
+    made.connect(("127.0.0.1", urlsplit(url).port))
+    return made
+
+
+def seconds_until_closed(connection: socket.socket, *, dribble: bytes = b"", read: bool = True) -> float:
+    """How long the server holds a connection on which a byte comes now and then."""
+    began = time.monotonic()
+    while time.monotonic() - began < 5:
+        with contextlib.suppress(TimeoutError):
+            connection.settimeout(0.1)
+            try:
+                if dribble:
+                    connection.send(dribble)
+                if read and connection.recv(1) == b"":
+                    break
+            except ConnectionError:
+                break
+    return time.monotonic() - began
+
+
+def taken(connection: socket.socket) -> bytes:
+    """All that comes until the server closes."""
+    said = b""
+    while part := connection.recv(9_999):
+        said += part
+    return said
+
+
+@pytest.mark.parametrize(
+    ("sent", "dribble"),
+    [
+        (b"", b""),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX-A: ", b"a"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nX-A: ", b"a"),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab", b""),
+    ],
+    ids=["nothing", "head", "second head", "body"],
+)
+def test_who_keeps_the_server_waiting_is_let_go_of(url: str, sent: bytes, dribble: bytes) -> None:
+    with connected(url) as connection:
+        connection.sendall(sent)
+        assert 0.2 < seconds_until_closed(connection, dribble=dribble) < 3
+
+
+def test_a_body_that_comes_slowly_but_comes_is_read(url: str) -> None:
+    with connected(url) as connection:
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 8\r\n\r\n")
+        for _ in range(8):
+            time.sleep(0.15)
+            connection.sendall(b"a")
+        assert b"\r\n8\r\n" in taken(connection)
+
+
+def test_a_stream_that_is_answered_may_rest(url: str) -> None:
+    with connected(url) as connection:
+        connection.sendall(b"POST /stream HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\na")
+        time.sleep(1.2)
+        connection.sendall(b"b")
+        said = taken(connection)
+        assert said.startswith(b"HTTP/1.1 200")
+        assert b"\r\n2\r\n" in said
+
+
+def test_an_answer_that_nobody_takes_is_given_up(url: str) -> None:
+    with connected(url) as connection:
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+        time.sleep(2)
+        size = 0
+        with contextlib.suppress(ConnectionError):
+            while part := connection.recv(1 << 16):
+                size += len(part)
+        assert size < 1_000 * len(BLOCK), "all of it was kept for a caller who took nothing"
+
+
+def test_a_request_that_outlasts_the_server_is_told_so_and_a_reply_that_breaks_tells_no_words() -> None:
+    async def resting(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.sleep(60)
+
+    async def broken(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise ValueError("Ms Miller owes 5")
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    said: list[Any] = []
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def end() -> None:
+        task = asyncio.create_task(Gate(resting, body_bytes=10)({**scope}, receive, send))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await task
+        await Gate(broken, body_bytes=10)({**scope}, receive, send)
+
+    with pytest.raises(BrokenOff) as caught:
+        asyncio.run(end())
+    assert (said[0]["status"], b"The server ends" in said[1]["body"]) == (503, True)
+    assert "Miller" not in "".join(traceback.format_exception(caught.value))
