@@ -35,6 +35,19 @@ def seconds(work: Callable[[], object]) -> float:
             gc.enable()
 
 
+def children_seconds(work: Callable[[], object]) -> float:
+    """Seconds of processor of the processes that a piece of work starts and waits for."""
+    import resource
+
+    def spent() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    before = spent()
+    work()
+    return spent() - before
+
+
 def least(once: Callable[[], float], *, enough: float = 0.0, tries: int = TRIES) -> float:
     """The least of several measurements in seconds; after one of `enough` or less there are no more."""
     found = once()
