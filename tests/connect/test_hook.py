@@ -234,6 +234,16 @@ def test_a_home_that_cannot_be_written_is_no_reason_to_fail(taught: Machine) -> 
     assert taught.hook("claude-code", "session-end", taught.event("s")) is None
 
 
+def minds(process: int, number: int) -> bool:
+    """Whether a process has a handler for a signal, where the system tells."""
+    status = Path(f"/proc/{process}/status")
+    if not status.exists():
+        time.sleep(1)
+        return True
+    caught = next(line for line in status.read_text().splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking it")
 def test_a_hook_that_its_host_calls_off_ends_with_0(taught: Machine) -> None:
     with subprocess.Popen(
@@ -248,7 +258,9 @@ def test_a_hook_that_its_host_calls_off_ends_with_0(taught: Machine) -> None:
         assert child.stderr is not None
         while b"tenure.version" not in child.stderr.readline():  # it is up, and waits for the event
             pass
-        time.sleep(0.3)
+        until = time.monotonic() + 30
+        while not minds(child.pid, signal.SIGTERM) and time.monotonic() < until:
+            time.sleep(0.05)
         child.send_signal(signal.SIGTERM)
         assert (child.wait(30), child.stdout.read() if child.stdout else b"") == (0, b"")
 
