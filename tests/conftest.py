@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -54,9 +55,25 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["COLUMNS"] = "100"
     # src for a checkout that is not installed; the guard for the processes that tests start.
     os.environ["PYTHONPATH"] = os.pathsep.join((str(NO_NETWORK), str(ROOT / "src")))
+    # Tests start processes by the hundred. Each would compile the package anew where bytecode is not kept.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if str(ROOT / "src") not in sys.path:
         sys.path.insert(1, str(ROOT / "src"))
     tenure_no_network.forbid()
+
+
+def pytest_collection() -> None:
+    """What is collected stays to the end: looking for garbage among it is for nothing."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """A worker holds some 800,000 objects by now. What tests leave behind is looked for without going through those each time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
