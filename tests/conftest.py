@@ -10,6 +10,7 @@ import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -24,10 +25,17 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 sys.path.insert(0, str(NO_NETWORK))
 import tenure_no_network  # noqa: E402  # from the folder that child processes have on their path
 
-# `ci`: many examples, the same ones every time, so that a red run is red again. `dev`: fewer, new ones every time.
-hypothesis.settings.register_profile("ci", max_examples=300, derandomize=True, deadline=None, print_blob=True)
+# `ci`: the same examples every time, so that a red run is red again. `dev`: fewer, new ones every time. `full`: many new ones.
+hypothesis.settings.register_profile("ci", max_examples=100, derandomize=True, deadline=None, print_blob=True)
 hypothesis.settings.register_profile("dev", max_examples=60, deadline=None)
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+hypothesis.settings.register_profile("full", max_examples=1_000, deadline=None, print_blob=True)
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev")
+hypothesis.settings.load_profile(PROFILE)
+
+LAWS = ("tests/playbook/test_law_", "tests/governance/")
+"""Files whose properties everything else rests on: the algebra, redaction, admission, the chain of the ledger."""
+EXAMPLES_OF_LAWS = 300
+"""Examples of each of them under `ci`."""
 
 _home = pytest.StashKey[str]()
 
@@ -61,6 +69,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if str(ROOT / "src") not in sys.path:
         sys.path.insert(1, str(ROOT / "src"))
     tenure_no_network.forbid()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Laws get more examples, where a test does not name a number of its own."""
+    function: Any = getattr(item, "function", None)
+    wanted = getattr(function, "_hypothesis_internal_use_settings", None)
+    usual = hypothesis.settings.get_profile("ci").max_examples
+    if PROFILE == "ci" and wanted is not None and wanted.max_examples == usual and item.nodeid.startswith(LAWS):
+        function._hypothesis_internal_use_settings = hypothesis.settings(wanted, max_examples=EXAMPLES_OF_LAWS)
 
 
 def pytest_collection() -> None:
