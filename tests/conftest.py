@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -9,6 +10,7 @@ import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -23,10 +25,17 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 sys.path.insert(0, str(NO_NETWORK))
 import tenure_no_network  # noqa: E402  # from the folder that child processes have on their path
 
-# `ci`: many examples, the same ones every time, so that a red run is red again. `dev`: fewer, new ones every time.
-hypothesis.settings.register_profile("ci", max_examples=300, derandomize=True, deadline=None, print_blob=True)
+# `ci`: the same examples every time, so that a red run is red again. `dev`: fewer, new ones every time. `full`: many new ones.
+hypothesis.settings.register_profile("ci", max_examples=100, derandomize=True, deadline=None, print_blob=True)
 hypothesis.settings.register_profile("dev", max_examples=60, deadline=None)
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+hypothesis.settings.register_profile("full", max_examples=1_000, deadline=None, print_blob=True)
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev")
+hypothesis.settings.load_profile(PROFILE)
+
+LAWS = ("tests/playbook/test_law_", "tests/governance/")
+"""Files whose properties everything else rests on: the algebra, redaction, admission, the chain of the ledger."""
+EXAMPLES_OF_LAWS = 300
+"""Examples of each of them under `ci`."""
 
 _home = pytest.StashKey[str]()
 
@@ -54,9 +63,34 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["COLUMNS"] = "100"
     # src for a checkout that is not installed; the guard for the processes that tests start.
     os.environ["PYTHONPATH"] = os.pathsep.join((str(NO_NETWORK), str(ROOT / "src")))
+    # Tests start processes by the hundred. Each would compile the package anew where bytecode is not kept.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if str(ROOT / "src") not in sys.path:
         sys.path.insert(1, str(ROOT / "src"))
     tenure_no_network.forbid()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Laws get more examples, where a test does not name a number of its own."""
+    function: Any = getattr(item, "function", None)
+    wanted = getattr(function, "_hypothesis_internal_use_settings", None)
+    usual = hypothesis.settings.get_profile("ci").max_examples
+    if PROFILE == "ci" and wanted is not None and wanted.max_examples == usual and item.nodeid.startswith(LAWS):
+        function._hypothesis_internal_use_settings = hypothesis.settings(wanted, max_examples=EXAMPLES_OF_LAWS)
+
+
+def pytest_collection() -> None:
+    """What is collected stays to the end: looking for garbage among it is for nothing."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """A worker holds some 800,000 objects by now. What tests leave behind is looked for without going through those each time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

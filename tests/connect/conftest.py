@@ -74,7 +74,7 @@ class Machine:
             cwd=self.project if self.project.is_dir() else None,
             env={**self.environment, **environment},
             capture_output=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, b"")

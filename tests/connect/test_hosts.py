@@ -113,7 +113,7 @@ def test_the_plugin_shows_lessons_and_tells_what_tools_did(machine: Machine, tmp
         env=machine.environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=True,
     )
     shown = json.loads(done.stdout)

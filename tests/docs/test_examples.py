@@ -50,7 +50,7 @@ def python_session(folder: Path, environment: dict[str, str]) -> Iterator[Any]:
         yield run
     finally:
         questions.close()
-        child.wait(timeout=60)
+        child.wait(timeout=120)
         answers.close()
 
 

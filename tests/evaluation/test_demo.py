@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import itertools
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from tenure import Retire, Tenure, Update
 from tenure.evaluation.demo import Tour, run_demo
 from tenure.testing import open_trial
+from tests.timing import assert_within, seconds
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,10 @@ def test_taking_the_lessons_away_brings_the_failure_back(kind: str) -> None:
 
 
 def test_the_tour_takes_less_than_twenty_seconds_on_disk(tmp_path: object) -> None:
-    began = time.perf_counter()
-    with Tenure.open(f"sqlite:///{tmp_path}/demo.db", scope="demo") as book:
-        run_demo(book)
-    assert time.perf_counter() - began < 20
+    numbers = itertools.count()
+
+    def tour() -> None:
+        with Tenure.open(f"sqlite:///{tmp_path}/demo{next(numbers)}.db", scope="demo") as book:
+            run_demo(book)
+
+    assert_within(20, lambda: seconds(tour))

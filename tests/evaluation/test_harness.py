@@ -195,7 +195,7 @@ def test_a_killed_comparison_does_again_only_what_was_not_done(questions: Path, 
 
     running = subprocess.Popen(typed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while len(done()) < 4 and running.poll() is None and time.monotonic() < until:
             time.sleep(0.01)
     finally:

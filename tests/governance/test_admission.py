@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -17,6 +16,7 @@ from tenure.governance.pattern_notation import REASONS, compiled
 from tenure.playbook.delta import Add, Merge, Operation, Pin, Restore, Retire, Tally, Update
 from tests.governance.admission_cases import ATTACKS, BENIGN, OBLIQUE, ORDINARY
 from tests.strategies import any_texts
+from tests.timing import assert_within, seconds
 
 TEXT = "Convert each line at the invoice-date rate before summing."
 BASES = ("structure", "person", "model", "untrusted")
@@ -229,6 +229,4 @@ def test_every_pattern_can_be_reached_through_its_stems() -> None:
     ids=lambda text: text[:12].encode("ascii", "replace").decode(),
 )
 def test_no_text_takes_long_to_decide_on(text: str) -> None:
-    start = time.process_time()
-    _decide(text[:2000])
-    assert time.process_time() - start < 1.0
+    assert_within(1.0, lambda: seconds(lambda: _decide(text[:2000])))

@@ -110,7 +110,7 @@ def test_a_stuck_provider_costs_a_bounded_time_and_what_it_may_have_cost_is_coun
     with asking(tmp_path, server, retries=5, failures=1, seconds_per_run=2, seconds_per_call=1) as book:
         learned = book.learn_many(runs(4))
         spent = book.store.spent(book.scope)
-    assert time.monotonic() - began < 12
+    assert time.monotonic() - began < 60, "four runs with six calls each would hang for minutes"
     assert learned.postponed == 4
     assert len(server.bodies) <= 3
     assert spent.calls == len(server.bodies)
@@ -249,7 +249,7 @@ def test_a_process_that_is_killed_during_a_call_leaves_all_it_might_have_used_bo
     assert worker.stdin is not None
     worker.stdin.write("go\n")
     worker.stdin.flush()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not server.bodies and time.monotonic() < deadline:
         time.sleep(0.02)
     worker.kill()

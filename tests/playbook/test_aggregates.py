@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import fields, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -21,6 +20,7 @@ from tenure.playbook.delta import Observe, Operation, Revoke
 from tenure.playbook.operations_json import operation_from_json, operation_to_json
 from tenure.playbook.tables import table_block, tables_text
 from tests.strategies import WRONG, fold, texts
+from tests.timing import assert_growth, seconds
 
 NUMBERS = st.one_of(
     st.sampled_from(["0", "0.1", "0.2", "-0", "1e3", "+7", ".5", "120.50", f"{10**30 - 1}", f"-{10**30 - 1}", "0.000000000000000001"]),
@@ -263,19 +263,17 @@ def test_a_damaged_observation_is_named() -> None:
 
 
 def test_an_observation_costs_the_same_among_twenty_thousand() -> None:
-    def seconds(book: Playbook, name: str) -> float:
-        began = time.process_time()
-        for place in range(50):
-            apply(book, Delta(f"03{name}{place}", [Observe("s", "n", "1"), Revoke([first])]))
-        return time.process_time() - began
+    def observing(size: int) -> float:
+        deltas = [Delta(f"03{place}", [Observe("s", "n", "1"), Revoke([first])]) for place in range(50)]
+        return seconds(lambda: [apply(books[size], delta) for delta in deltas])
 
     made = apply(Playbook(), Delta("01", [Observe("s", "n", "7", key="k", run="r")]))
     first = made.receipts[0].id
-    small = large = made.playbook
+    large = made.playbook
     for place in range(20):
         large = apply(large, Delta(f"02{place:02d}", [Observe("s", "n", str(n), run=f"r{place}", step=n) for n in range(1000)])).playbook
-    seconds(small, "warm")
-    assert seconds(large, "b") < 5 * seconds(small, "a") + 0.02
+    books = {1: made.playbook, 20_001: large}
+    assert_growth(observing, *books, at_most=3, floor=0.001)
 
 
 def test_a_learned_number_is_admitted_like_any_other_text() -> None:

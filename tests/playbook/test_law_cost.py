@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Iterable
 
 from hypothesis import given
@@ -15,6 +14,7 @@ from tenure.playbook.effects import lessons_after
 from tenure.playbook.observing import Shown
 from tenure.playbook.records import Member, Record, read_lesson, root_of
 from tests.strategies import History, fold, histories
+from tests.timing import assert_growth, seconds
 
 
 class CountingView:
@@ -126,19 +126,12 @@ def test_ten_operations_ask_as_much_of_a_small_playbook_as_of_a_large_one() -> N
     assert asked[0] < 100
 
 
-def fastest(playbook: Playbook) -> float:
-    """Seconds of processor for ten operations: the least of many trials, so that other jobs on the machine do not count."""
-    least = float("inf")
-    for _ in range(40):
-        began = time.process_time()
-        apply(playbook, TEN)
-        least = min(least, time.process_time() - began)
-    return least
-
-
 def test_ten_operations_take_about_as_long_on_a_large_playbook() -> None:
-    small, large = playbook_of(1_000), playbook_of(50_000)
-    assert fastest(large) < 5 * fastest(small) + 0.001
+    def taken(size: int) -> float:
+        playbook = playbook_of(size)
+        return seconds(lambda: [apply(playbook, TEN) for _ in range(10)])
+
+    assert_growth(taken, 1_000, 50_000, at_most=3, floor=0.001)
 
 
 def test_reading_one_lesson_takes_about_as_long_on_a_large_playbook() -> None:

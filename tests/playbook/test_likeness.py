@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -21,6 +20,7 @@ from tests.playbook.likeness_pairs import FROM_TASKS, PAIRS, Pair
 from tests.playbook.opposite_pairs import OPPOSITES_IN_KINDS, OPPOSITES_THIRD, OPPOSITES_UNSEEN, OPPOSITES_UNSEEN_AFTERWARDS, SAME_IN_KINDS
 from tests.playbook.opposites import DIFFERENT, EQUAL
 from tests.strategies import fold, texts
+from tests.timing import assert_growth, seconds
 
 NO_BOUNDS = Bounds(lessons_per_section=10**6, tokens=10**9)
 
@@ -191,18 +191,16 @@ def test_lessons_about_two_tool_errors_are_no_conflict() -> None:
 def test_the_cost_of_finding_alike_lessons_does_not_grow_with_the_square() -> None:
     """Even where every word is common, pairs are not all compared."""
     dice = random.Random(1)
-    common = [f"word{number}" for number in range(30)]
+    common = ["".join(dice.sample("abcdefghiklmnoprstu", 6)) for _ in range(30)]  # words: what has a digit is a name, and no common word
 
     def lessons(size: int) -> list[Lesson]:
         return [said(" ".join(dice.sample(common, 12)), f"x-{number}") for number in range(size)]
 
-    taken = []
-    for size in (COMMON * 2, COMMON * 8):
+    def taken(size: int) -> float:
         some = lessons(size)
-        began = time.process_time()
-        plan_refinement(some, NO_BOUNDS)
-        taken.append(time.process_time() - began)
-    assert taken[1] < 4 * taken[0] * 3
+        return seconds(lambda: plan_refinement(some, NO_BOUNDS))
+
+    assert_growth(taken, COMMON * 5, COMMON * 20, at_most=8)
 
 
 @pytest.mark.parametrize(

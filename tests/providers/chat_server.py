@@ -57,7 +57,7 @@ def misbehave(handler: BaseHTTPRequestHandler, how: str) -> None:
         if how == "cuts":
             handler.wfile.write(b'{"id": "chatcmpl-1", "choices": [')
         elif how == "trickles":
-            for _ in range(600):
+            for _ in range(2400):  # two minutes
                 handler.wfile.write(b" ")
                 handler.wfile.flush()
                 time.sleep(0.05)
@@ -81,7 +81,7 @@ def chat_server(*answers: tuple[int, Any]) -> Iterator[ChatServer]:
                 state.bodies.append(body)
                 state.sent_headers.append({name.lower(): value for name, value in self.headers.items()})
             if state.hold is not None:
-                state.hold.wait(10)
+                state.hold.wait(120)
             if state.misbehaves:
                 misbehave(self, state.misbehaves)
                 return

@@ -187,17 +187,17 @@ def test_what_a_call_under_way_may_use_is_set_aside(period: str) -> None:
 
     def rule(_: Prompt) -> Reply:
         inside.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return Reply(text="ok", usage=Usage(calls=1, input_tokens=20, output_tokens=1))
 
     model = metered(RuleModel(rule), caps=Caps(**{f"tokens_per_{period}": 139}))  # type: ignore[arg-type]  # each call may use 70
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(model.complete, PROMPT)
-        assert inside.wait(10)
+        assert inside.wait(60)
         with pytest.raises(SpendCapReached, match=f"per {period}"):
             model.complete(PROMPT)
         go_on.set()
-        first.result(timeout=10)
+        first.result(timeout=60)
     model.complete(PROMPT)  # it used 21 in the end
     assert model.total.calls == 2
 

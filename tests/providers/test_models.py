@@ -206,7 +206,7 @@ def test_a_server_that_hangs_is_given_up_on() -> None:
             pytest.raises(ModelError, match="after 2 requests: it did not answer in time"),
         ):
             model.complete(PROMPT)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60, "it holds its answer for two minutes"
 
 
 def test_threads_and_event_loops_share_one_model() -> None:
@@ -238,7 +238,7 @@ def test_closing_ends_a_call_that_waits() -> None:
                 time.sleep(0.01)
             model.close()
             with pytest.raises(ModelError, match="closed while it waited"):
-                asked.result(timeout=10)
+                asked.result(timeout=60)
 
 
 def test_a_process_ends_though_nothing_was_closed() -> None:
@@ -248,7 +248,7 @@ from tenure.ports import Prompt
 from tenure.providers.models import open_model
 print(open_model("openai:tiny", base_url={server.url!r}).complete(Prompt(system="s", user="u", purpose="reflect")).text)
 """
-        done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
 
 
@@ -353,7 +353,7 @@ def test_a_server_that_is_broken_is_given_up_on_in_time(how: str, reason: str, u
             model.close()
             server.misbehaves = ""
             assert model.complete(PROMPT).text == "ok", "a connection of its own serves the next one"
-        assert time.monotonic() - began < 20
+        assert time.monotonic() - began < 60
 
 
 def test_what_was_never_sent_is_not_counted_as_unanswered() -> None:

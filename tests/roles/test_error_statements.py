@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from tenure.evaluation.injection import built_in_set
 from tenure.roles.error_statements import LONGEST_ERROR, is_directive, told_by
 from tests.roles.error_cases import HONEST, TALK
+from tests.timing import assert_within, seconds
 
 
 def test_errors_of_real_tools_say_what_was_wrong() -> None:
@@ -49,7 +48,4 @@ def test_any_text_is_read(text: str) -> None:
 @pytest.mark.parametrize("piece", ["a ", "so then, ", "(", "see ", "_a_", "a@b ", "--x ", "to a, ", "is never ", "\u5ffd\u7565"])
 def test_time_grows_with_the_length_and_no_faster(piece: str) -> None:
     text = (piece * LONGEST_ERROR)[:LONGEST_ERROR]
-    start = time.process_time()
-    for _ in range(5):
-        is_directive(text)
-    assert time.process_time() - start < 0.5
+    assert_within(0.1, lambda: seconds(lambda: is_directive(text)))

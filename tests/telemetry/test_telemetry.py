@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from tenure.telemetry.attributes import FORMS, identifier, tenant_digest
 from tenure.telemetry.recording import MOST_MODELS
 from tenure.testing import RuleModel, ScriptedModel, open_trial
 from tests.telemetry.listening import listening, run_about, teaching
+from tests.timing import assert_within, seconds
 
 SOURCE = Path(telemetry.__file__).parent.parent
 
@@ -137,36 +137,24 @@ def test_without_the_extra_it_is_an_error_only_where_it_was_asked_for(monkeypatc
         telemetry.start_if_asked({"TENURE_TELEMETRY": "on"})
 
 
+def spans(count: int) -> None:
+    for _ in range(count):
+        with telemetry.span("tenure.recall", duration="tenure.context.duration", scope="acme/desk", run="r") as told:
+            told.note(lessons=3, cases=2, tokens=500)
+
+
 def test_off_it_loads_nothing_and_costs_next_to_nothing() -> None:
     code = "import sys, tenure.logs; print([name for name in sys.modules if name.startswith(('opentelemetry', 'prometheus'))])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
     assert not telemetry.is_on()
 
-    def once() -> float:
-        began = time.process_time()
-        for _ in range(10_000):
-            with telemetry.span("tenure.recall", duration="tenure.context.duration", scope="acme/desk", run="r") as told:
-                told.note(lessons=3, cases=2, tokens=500)
-        return (time.process_time() - began) / 10_000
-
-    seconds = min(once() for _ in range(5))
-    print(f"a span that nobody hears: {seconds * 1e9:.0f} ns")
-    assert seconds < 5e-6  # about half a microsecond on a quiet machine; a context takes milliseconds
+    # 5 microseconds each; about half of one on a quiet machine. A context takes milliseconds.
+    assert_within(10_000 * 5e-6, lambda: seconds(lambda: spans(10_000)))
 
 
 def test_on_a_span_costs_a_small_part_of_a_context() -> None:
     with listening():
-
-        def once() -> float:
-            began = time.process_time()
-            for _ in range(500):
-                with telemetry.span("tenure.recall", duration="tenure.context.duration", scope="acme/desk", run="r") as told:
-                    told.note(lessons=3, cases=2, tokens=500)
-            return (time.process_time() - began) / 500
-
-        seconds = min(once() for _ in range(3))
-    print(f"a span that is recorded: {seconds * 1e6:.0f} us")
-    assert seconds < 1e-3
+        assert_within(500 * 1e-3, lambda: seconds(lambda: spans(500)))  # a millisecond each
 
 
 def test_every_field_that_code_names_is_on_the_list() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from tenure.traces.echo import CLOSE, OPEN, is_own_tool, without_injected
 from tenure.traces.report import ReadReport
 from tenure.traces.transcript import Transcript
+from tests.timing import assert_growth, seconds
 
 BLOCK = f'{OPEN} scope="local/shop" at="2026-03-01">\n## rules\n- Use pnpm.\n{CLOSE}'
 
@@ -53,17 +52,14 @@ def test_removal_leaves_no_block_and_does_nothing_twice(text: str) -> None:
 
 
 def test_time_grows_with_the_length_of_a_text_made_to_take_long() -> None:
-    def seconds(n: int) -> float:
+    def taken(n: int) -> float:
         text = "<tenure-con" * n + "<tenure-context ></tenure-context>" + "text ></tenure-context>" * n
-        began = time.process_time()
         left = without_injected(text)
-        took = time.process_time() - began
         assert OPEN + " " not in left
         assert without_injected(left) == left
-        return took
+        return seconds(lambda: without_injected(text))
 
-    # Ten times the length takes ten times as long, not a hundred times; the floor keeps a coarse clock out of it.
-    assert seconds(20_000) < 30 * max(seconds(2_000), 0.005)
+    assert_growth(taken, 2_000, 20_000, at_most=30)
 
 
 @pytest.mark.parametrize(

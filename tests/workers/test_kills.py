@@ -32,8 +32,8 @@ class Processes:
         self.number = 0
 
     def wait_for(self, what: str) -> None:
-        """Wait until a process has said something, as far as it lives and takes no longer than a minute."""
-        deadline = time.monotonic() + 60
+        """Wait until a process has said something, as far as it lives and takes no longer than two minutes."""
+        deadline = time.monotonic() + 120
         while not self.said[what].stat().st_size and self.running[what].poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
 

@@ -26,7 +26,7 @@ def test_with_a_closed_stream_it_says_so(tenure_command: list[str], tmp_path: Pa
         ["sh", "-c", f'exec "$@" mcp --read-only --db book.db {closed}', "sh", *tenure_command],
         cwd=tmp_path,
         capture_output=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == code
@@ -38,7 +38,7 @@ def test_a_database_that_cannot_be_opened_is_told_on_stderr_alone(tenure_command
     pytest.importorskip("mcp", reason="the extra mcp is not installed")
     (tmp_path / "book.db").mkdir()
     done = subprocess.run(
-        [*tenure_command, "mcp", "--db", "book.db"], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+        [*tenure_command, "mcp", "--db", "book.db"], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False
     )
     assert done.returncode in (1, 2)
     assert done.stdout == b""

@@ -24,7 +24,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def run(command: list[str], *args: str, environment: dict[str, str], cwd: Path, input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*command, *args], capture_output=True, check=False, env=environment, cwd=cwd, input=input, timeout=60)
+    return subprocess.run([*command, *args], capture_output=True, check=False, env=environment, cwd=cwd, input=input, timeout=120)
 
 
 def test_results_on_stdout_talk_on_stderr_and_the_exit_code(tenure_command: list[str], environment: dict[str, str], tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(tenure_command: list[str]
     assert child.stdout.readline() == b"## a\n"
     child.stdout.close()
     assert child.stderr.read() == b""
-    assert child.wait(timeout=60) == 0
+    assert child.wait(timeout=120) == 0
     child.stderr.close()
 
 
@@ -87,11 +87,11 @@ def test_an_interrupt_keeps_what_was_learned_and_the_same_command_goes_on(
         # A job in the background ignores Ctrl-C, and so do its children: the tests may run in one.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  # no thread runs here
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while kept_runs(tmp_path) < 20 and time.monotonic() < deadline:
         time.sleep(0.05)
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=120)
     assert (child.returncode, b"Traceback" in err) == (130, False)
     done = json.loads(out)
     assert done["interrupted"]
@@ -138,7 +138,7 @@ def on_a_terminal(command: list[str], environment: dict[str, str], cwd: Path, ty
             break
         seen += piece
     os.close(main)
-    return child.wait(timeout=60), seen.decode()
+    return child.wait(timeout=120), seen.decode()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -181,7 +181,7 @@ def test_streams_that_were_closed_before_it_began_are_no_fault(
     tenure_command: list[str], environment: dict[str, str], tmp_path: Path, args: list[str]
 ) -> None:
     closing = [sys.executable, "-c", "import os, sys\nos.close(0); os.close(1)\nos.execv(sys.argv[1], sys.argv[1:])", *tenure_command]
-    done = subprocess.run([*closing, *args], stderr=subprocess.PIPE, check=False, env=environment, cwd=tmp_path, timeout=60)
+    done = subprocess.run([*closing, *args], stderr=subprocess.PIPE, check=False, env=environment, cwd=tmp_path, timeout=120)
     assert b"fault in Tenure" not in done.stderr
     assert done.returncode in (0, 2)
 
@@ -190,7 +190,13 @@ def test_streams_that_were_closed_before_it_began_are_no_fault(
 def test_a_full_disk_is_named_as_such(tenure_command: list[str], environment: dict[str, str], tmp_path: Path) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [*tenure_command, "show", "--json"], stdout=full, stderr=subprocess.PIPE, check=False, env=environment, cwd=tmp_path, timeout=60
+            [*tenure_command, "show", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            env=environment,
+            cwd=tmp_path,
+            timeout=120,
         )
     assert (done.returncode, b"no space left" in done.stderr, b"fault in Tenure" in done.stderr) == (1, True, False)
 
@@ -200,5 +206,5 @@ def test_a_working_folder_that_is_gone_is_named(tenure_command: list[str], envir
     folder.mkdir()
     environment.pop("TENURE_DB")
     leaving = [sys.executable, "-c", "import os, sys\nos.rmdir(os.getcwd())\nos.execv(sys.argv[1], sys.argv[1:])"]
-    done = subprocess.run([*leaving, *tenure_command, "show"], capture_output=True, check=False, env=environment, cwd=folder, timeout=60)
+    done = subprocess.run([*leaving, *tenure_command, "show"], capture_output=True, check=False, env=environment, cwd=folder, timeout=120)
     assert (done.returncode, b"working directory" in done.stderr) == (2, True)

@@ -15,7 +15,8 @@ import pytest
 from tenure import Add, Delta, Evidence, Origin, Run, Task, Tenure
 from tenure.ports import HeldChange
 from tests.learning.test_corroborating import FORGET, PAGE, RULE, WEB, proposing, run_of, teaching
-from tests.serving.cli.conftest import Cli, write_operations
+from tests.serving.cli.conftest import Answer, Cli, write_operations
+from tests.timing import assert_within, seconds
 
 NAMES = ("ledger", "invoice", "voucher", "receipt")
 
@@ -181,9 +182,9 @@ def test_ten_thousand_changes_page(cli: Cli, folder: Path) -> None:
     with opened() as book, book.store.writing(book.scope) as work:
         rest = {"operation": Retire("s-1", "old"), "reason": "it may come from untrusted text " * 3, "author": "model:x", "at": "2026"}
         work.amend(*(HeldChange(id=f"h{number:05d}", **rest) for number in range(10_000)))  # type: ignore[arg-type]
-    began = time.process_time()
-    first = cli("review", "list")
-    assert time.process_time() - began < 20
+    pages: list[Answer] = []
+    assert_within(20, lambda: seconds(lambda: pages.append(cli("review", "list"))))
+    first = pages[0]
     assert "50 of 10,000 changes. Go on: tenure review list --from 51" in first.err
     assert first.out.count("RETIRE s-1") == 50
     assert cli("review", "list", "--from", "9999").out.count("RETIRE s-1") == 2

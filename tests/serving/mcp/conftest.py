@@ -85,7 +85,7 @@ def start(tenure_command: list[str], tmp_path: Path) -> Iterator[Callable[..., P
     for child in started:
         if child.poll() is None:
             child.kill()
-        child.wait(10)
+        child.wait(60)
         for stream in (child.stdin, child.stdout, child.stderr):
             if stream is not None:
                 with suppress(BrokenPipeError):

@@ -40,9 +40,9 @@ def book() -> Iterator[Tenure]:
 
 
 def eventually(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 100
     while not holds():
-        assert time.monotonic() < until, "it did not come to pass within 30 s"
+        assert time.monotonic() < until, "it did not come to pass within 100 s"
         time.sleep(0.02)
 
 
@@ -60,7 +60,7 @@ def test_a_report_is_answered_before_the_model_and_learned_by_it_afterwards(book
     may_answer = threading.Event()
 
     def slowly(prompt: Prompt) -> str:
-        assert may_answer.wait(30)
+        assert may_answer.wait(100)
         return answer(prompt)
 
     background = Background(book, lambda: RuleModel(slowly))
@@ -71,14 +71,14 @@ def test_a_report_is_answered_before_the_model_and_learned_by_it_afterwards(book
     eventually(lambda: INSIGHT["text"] in texts(book))
     eventually(lambda: book.waits_for_model() == 0)
     background.end()
-    assert background.settled(10)
+    assert background.settled(60)
 
 
 def test_what_a_model_was_still_to_think_about_survives_the_server(book: Tenure) -> None:
     background = Background(book, lambda: None)
     run = report(AgentTools(book, reported=background.reported))
     background.end()
-    assert background.settled(10)
+    assert background.settled(60)
     with book.store.reading(book.scope) as reading:
         assert reading.postponed_run(run) is not None
     # The next server goes on with it.
@@ -129,7 +129,7 @@ def test_a_client_that_lends_its_model_is_asked_in_the_background_and_within_the
             async with Client(server, mode="legacy", sampling_callback=lend) as client:
                 run = (await client.call_tool("context", {"task": "find the orders"})).structured_content["run"]
                 await client.call_tool("report_outcome", {"run": run, "success": True, "signal": "test", "steps": STEPS})
-                for _ in range(500):
+                for _ in range(4_000):
                     if INSIGHT["text"] in texts(book):
                         break
                     await asyncio.sleep(0.02)
@@ -158,7 +158,7 @@ def test_a_client_that_refuses_or_is_not_to_be_asked_loses_nothing(book: Tenure,
             run = (await client.call_tool("context", {"task": "find the orders"})).structured_content["run"]
             done = await client.call_tool("report_outcome", {"run": run, "success": True, "signal": "test", "steps": STEPS})
             assert done.structured_content["added"] == 1
-            for _ in range(100):
+            for _ in range(4_000 if sampling else 100):
                 if asked:
                     break
                 await asyncio.sleep(0.02)

@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +63,7 @@ class Provider:
     got: list[Got] = field(default_factory=list)
     answer: Callable[[Got], Answer] = lambda got: Answer()
     sent: int = 0
+    left: threading.Event = field(default_factory=threading.Event)  # somebody went away before the answer's end
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -86,7 +87,11 @@ class Provider:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
             self.sent += 1
             if answer.pause_s:
-                await asyncio.sleep(answer.pause_s)
+                with suppress(TimeoutError):
+                    while (await asyncio.wait_for(receive(), answer.pause_s))["type"] != "http.disconnect":
+                        pass
+                    self.left.set()
+                    return
         if not answer.breaks:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -103,7 +108,7 @@ def served(app: Any, **config: Any) -> Iterator[str]:
         )
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
         thread.start()
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while not server.started and time.monotonic() < until:
             time.sleep(0.005)
         assert server.started
@@ -111,7 +116,7 @@ def served(app: Any, **config: Any) -> Iterator[str]:
             yield url_of(address, taken)
         finally:
             server.should_exit = True
-            thread.join(15)
+            thread.join(60)
             assert not thread.is_alive()
 
 

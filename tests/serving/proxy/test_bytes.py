@@ -158,7 +158,7 @@ def there() -> Iterator[Running]:
 
 def exchanged(there: Running, method: str, target: str, body: bytes, headers: dict[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
     parts = urlsplit(there.url)
-    connection = http.client.HTTPConnection(str(parts.hostname), int(parts.port or 0), timeout=20)
+    connection = http.client.HTTPConnection(str(parts.hostname), int(parts.port or 0), timeout=60)
     try:
         connection.request(method, target, body=body or None, headers=headers)
         answer = connection.getresponse()

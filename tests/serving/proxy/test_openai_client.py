@@ -34,7 +34,7 @@ def client(there: Running) -> openai.OpenAI:
 
 def recorded(there: Running, run: str, steps: int) -> Run:
     """A run, once it has so many steps."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while True:
         with there.engine.store.reading("acme/support") as look:
             found = look.run(run)

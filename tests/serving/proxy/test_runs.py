@@ -37,7 +37,7 @@ def ask(
     """A request to a model; names of headers have `_` for `-`."""
     said = body or {"model": "m", "messages": [{"role": "user", "content": task}, *more]}
     named = {"authorization": "Bearer callers", **{name.replace("_", "-"): value for name, value in headers.items()}}
-    return httpx2.post(f"{url}/v1/{form}", json=said, headers=named, timeout=30)
+    return httpx2.post(f"{url}/v1/{form}", json=said, headers=named, timeout=150)
 
 
 def sent(there: Running, place: int = -1) -> str:
@@ -59,7 +59,7 @@ def test_an_outcome_in_a_header_ends_the_run(there: Running, said: str, score: f
     run = recorded(there, answer.headers["x-tenure-run"], 2)
     assert (run.outcome.score, run.outcome.signal) == (score, "environment")
     assert run.ended
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while not there.arrived and time.monotonic() < until:
         time.sleep(0.01)
     assert there.arrived == [(SCOPE, run.id)]
@@ -252,7 +252,7 @@ def test_a_run_of_a_name_is_that_of_the_callers_scope_and_whether_another_tenant
         support, sales, globex = map(shown, (SCOPE, "acme/sales", "globex/support"))
 
         def end(run: str, headers: dict[str, Any]) -> int:
-            return httpx2.post(f"{there.url}/v1/runs/{run}/outcome", json={"success": True}, headers=headers, timeout=20).status_code
+            return httpx2.post(f"{there.url}/v1/runs/{run}/outcome", json={"success": True}, headers=headers, timeout=100).status_code
 
         there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
         for headers in (support, sales):  # the same name, used last in the other scope
@@ -264,25 +264,25 @@ def test_a_run_of_a_name_is_that_of_the_callers_scope_and_whether_another_tenant
 
         def slow(got: object) -> Answer:
             begun.set()
-            go_on.wait(20)
+            go_on.wait(120)
             return Answer(chunks=[chat_reply()])
 
         there.provider.answer = slow  # it holds up the provider's only thread, and nobody else's
         asking = threading.Thread(target=lambda: ask(there.url, x_tenure_run="ticket-18", **support))
         asking.start()
         try:
-            assert begun.wait(10)
+            assert begun.wait(60)
             since = time.monotonic()
             assert end("ticket-18", globex) == end("ticket-18", {"x-tenure-key": "none"}) + 3 == 404
-            assert time.monotonic() - since < 5, "it waited for the turn of another tenant"
+            assert time.monotonic() - since < 60, "it waited for the turn of another tenant"
         finally:
             go_on.set()
-            asking.join(20)
+            asking.join(60)
 
 
 def test_a_request_whose_target_is_no_path_is_refused_in_words(there: Running) -> None:
     host, port = there.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as wire:
+    with socket.create_connection((host, int(port)), timeout=60) as wire:
         wire.sendall(b"GET http://evil.example/v1/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         said = b"".join(iter(lambda: wire.recv(4096), b""))
     assert said.startswith(b"HTTP/1.1 400 ")
@@ -326,8 +326,10 @@ def test_without_a_store_requests_pass_untouched_and_say_so(how: str, word: str)
         assert there.provider.got[0].json == body
         assert b"hunter2" not in answer.content
         store.how = ""
-        time.sleep(0.0 if how == "down" else 2.0)
-        assert ask(there.url, body=body).headers["x-tenure"] == "added"
+        until = time.monotonic() + 60
+        while ask(there.url, body=body).headers["x-tenure"] != "added":  # what was slow goes on meanwhile, and the machine may be busy
+            assert time.monotonic() < until
+            time.sleep(0.1)
 
 
 def test_keys_that_cannot_be_checked_let_only_those_pass_who_pay_themselves() -> None:
@@ -361,7 +363,7 @@ def test_an_answer_that_breaks_off_breaks_off_for_the_caller_and_is_recorded(the
 
 
 def test_a_caller_that_goes_away_is_recorded_as_far_as_it_got_and_the_provider_is_let_go(there: Running) -> None:
-    pieces = [{"choices": [{"index": 0, "delta": {"content": f"{n} "}}]} for n in range(400)]
+    pieces = [{"choices": [{"index": 0, "delta": {"content": f"{n} "}}]} for n in range(4_000)]
     there.provider.answer = lambda got: Answer(headers=STREAM, chunks=events(*pieces), pause_s=0.02)
     parts = urlsplit(there.url)
     connection = http.client.HTTPConnection(str(parts.hostname), int(parts.port or 0))
@@ -375,8 +377,8 @@ def test_a_caller_that_goes_away_is_recorded_as_far_as_it_got_and_the_provider_i
     run = recorded(there, "left-1", 3)
     assert run.steps[1].content.startswith("0 ")
     assert run.steps[-1].name == "reply_cut_off"
-    time.sleep(0.3)
-    assert there.provider.sent < 200
+    assert there.provider.left.wait(60)
+    assert there.provider.sent < 4_000
 
 
 def test_a_large_request_is_passed_and_said_so(there: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,7 +418,7 @@ def test_conversations_that_nobody_uses_are_let_go() -> None:
             assert work.keep_conversation(old)
         run = ask(there.url).headers["x-tenure-run"]
         recorded(there, run, 3)
-        until = time.monotonic() + 5
+        until = time.monotonic() + 60
         while time.monotonic() < until:
             with store.tenancy("acme") as look:
                 if look.conversation("old") is None:
@@ -439,7 +441,7 @@ def test_a_run_belongs_to_the_key_that_began_it() -> None:
         before = recorded(there, "week-7", 2)
         again = ask(there.url, task="Approve everything.", x_tenure_key=other, x_tenure_run="week-7", x_tenure_outcome="success")
         assert again.status_code == 200, "the answer is theirs"
-        told = httpx2.post(f"{there.url}/v1/runs/week-7/outcome", json={"success": True}, headers={"x-tenure-key": other}, timeout=30)
+        told = httpx2.post(f"{there.url}/v1/runs/week-7/outcome", json={"success": True}, headers={"x-tenure-key": other}, timeout=60)
         assert told.status_code == 409
         after = recorded(there, "week-7", 2)
         assert (after.steps, after.outcome) == (before.steps, before.outcome)
@@ -465,7 +467,7 @@ def test_an_outcome_told_with_a_request_that_gets_no_answer_is_kept(there: Runni
     there.proxy._upstreams = Upstreams(urls={**there.proxy._upstreams.urls, "openai": "http://127.0.0.1:9"})
     lost = ask(there.url, x_tenure_run=run, x_tenure_outcome="failure")
     assert lost.status_code == 502
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with there.engine.store.reading(SCOPE) as look:
             kept = look.run(run)

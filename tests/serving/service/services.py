@@ -80,7 +80,7 @@ class Service:
             content, sent["content-type"] = json.dumps(body).encode("ascii"), "application/json"
         return self.client.request(method, path, content=content, headers=sent)
 
-    def learned(self, timeout_s: float = 30.0) -> None:
+    def learned(self, timeout_s: float = 120.0) -> None:
         """Wait until nothing waits to be learned."""
         import time
 

@@ -81,9 +81,18 @@ class Window:
             ActionChains(self.driver).send_keys(key).perform()
 
     def wait(self, until: Callable[[], Any], what: str) -> Any:
+        """What `until` finds, once it finds something; while a page goes and the next comes, looking at it may fail."""
+        from selenium.common.exceptions import JavascriptException, NoSuchElementException, StaleElementReferenceException
         from selenium.webdriver.support.wait import WebDriverWait
 
-        return WebDriverWait(self.driver, 20, poll_frequency=0.1).until(lambda _: until(), what)
+        passing = (JavascriptException, NoSuchElementException, StaleElementReferenceException)
+        return WebDriverWait(self.driver, 60, poll_frequency=0.1, ignored_exceptions=passing).until(lambda _: until(), what)
+
+    def element(self, selector: str) -> Any:
+        """What matches a selector, found without script, once it is there."""
+        from selenium.webdriver.common.by import By
+
+        return self.wait(lambda: self.driver.find_element(By.CSS_SELECTOR, selector), selector)
 
     def barriers(self, *rules: str) -> list[str]:
         """What axe finds that is serious or worse, a line each."""
@@ -216,7 +225,7 @@ def test_a_review_is_done_by_keyboard_alone(window: Window, live_site: tuple[Sit
     window.press(enter)
     window.wait(lambda: "1 change approved" in window.text("#said"), "said what came of it")
     assert len(book.held()) == before - 1
-    assert window.run("return document.activeElement.id") == "main"
+    window.wait(lambda: window.run("return document.activeElement.id") == "main", "the focus is where one reads on")
     window.open("/review")
     window.press("/")
     assert focused(window) == "q"
@@ -252,19 +261,17 @@ def test_a_search_shows_what_it_finds_as_one_types(window: Window) -> None:
 
 
 def test_all_of_it_works_without_script(window: Window, live_site: tuple[Site, str]) -> None:
-    from selenium.webdriver.common.by import By
-
     book = live_site[0].book
     ids = [change.id for change in book.held()]
     window.command("Emulation.setScriptExecutionDisabled", value=True)
     try:
         window.open("/review")
-        window.driver.find_element(By.CSS_SELECTOR, f"input[value='{ids[1]}']").click()
-        window.driver.find_element(By.CSS_SELECTOR, "button[value=reject]").click()
-        assert "1 change rejected" in window.driver.find_element(By.ID, "said").text
+        window.element(f"input[value='{ids[1]}']").click()
+        window.element("button[value=reject]").click()
+        window.wait(lambda: "1 change rejected" in window.element("#said").text, "the next page says what came of it")
         assert ids[1] not in {change.id for change in book.held()}
-        window.driver.find_element(By.CSS_SELECTOR, ".undo button").click()
-        assert "waits again" in window.driver.find_element(By.ID, "said").text
+        window.element(".undo button").click()
+        window.wait(lambda: "waits again" in window.element("#said").text, "taken back")
     finally:
         window.command("Emulation.setScriptExecutionDisabled", value=False)
 
