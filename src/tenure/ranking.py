@@ -80,7 +80,11 @@ class Estimate:
 
 def _ascii_tokens(text: str) -> int:
     if len(text) <= SHORT:
-        return _short_tokens(text)
+        line = text[:-1]
+        if not text.endswith("\n") or not line or line[-1].isspace():
+            return _short_tokens(text)
+        # A sign takes the line end behind it into its token. So a line is counted once, with and without its end.
+        return _short_tokens(line) + (line[-1].isalnum() or line[-1] == "_")
     # No token reaches over the end of a line into an item of a list. So a prompt is the sum of its lines, most of which come again.
     first, *items = text.split(_ITEM)
     if not items:
@@ -250,6 +254,7 @@ def choose_apart(
     Source: Carbonell and Goldstein, The Use of MMR (1998), as a factor instead of a difference.
     """
     taken: list[int] = []
+    taken_bits: list[int] = []
     spoken: set[str] = set()
     left = budget
     # Worth only falls as texts are taken, so what is best by an old figure is looked at anew, and all else can wait.
@@ -261,13 +266,15 @@ def choose_apart(
         if cost > left or (mine and mine <= spoken):
             continue
         if likeness is None:
-            nearest = _nearest_of_bits(bits[place], [bits[other] for other in taken[seen:]], nearest)
+            nearest = _nearest_of_bits(bits[place], taken_bits[seen:], nearest)
         else:
             nearest = max([nearest, *(likeness(place, other) for other in taken[seen:])])
         if seen < len(taken):
             heappush(waiting, (-worths[place] * (1 - SAME_AGAIN * nearest), cost, place, len(taken), nearest))
             continue
         taken.append(place)
+        if bits:
+            taken_bits.append(bits[place])
         spoken |= mine
         left -= cost
     return taken

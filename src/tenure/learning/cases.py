@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -105,17 +105,22 @@ def whole_cases(reading: Reading, room: int, count: TokenCounter, *, likeness: M
         return NO_CASES
     blocks: list[str] = []
     shown: list[CaseShown] = []
-    for run_id, run in _few_by_few(reading, ids):
-        if not _tells(run):
-            continue
-        if _length(run) > MOST_CHARACTERS * left:
-            return NO_CASES
-        blocks.append(case_block(run))
-        relevance = round(likeness.get(run_id, 0.0), 3)
-        shown.append(CaseShown(run=run_id, relevance=relevance, tokens=count(blocks[-1]), reason="all runs of the scope fit"))
-        left -= shown[-1].tokens
-        if left < 0:
-            return NO_CASES
+    start, most = 0, MOST_READ
+    while start < len(ids):
+        for run_id, run in reading.runs(ids[start : start + most]).items():
+            if not _tells(run):
+                continue
+            if _length(run) > MOST_CHARACTERS * left:
+                return NO_CASES
+            blocks.append(case_block(run))
+            relevance = round(likeness.get(run_id, 0.0), 3)
+            shown.append(CaseShown(run=run_id, relevance=relevance, tokens=count(blocks[-1]), reason="all runs of the scope fit"))
+            left -= shown[-1].tokens
+            if left < 0:
+                return NO_CASES
+        start += most
+        # As many as are likely to fill the room, so that of many few are read in vain.
+        most = max(MOST_READ, 1 + left * len(shown) // max(sum(one.tokens for one in shown), 1)) if shown else 2 * most
     return _joined(WHOLE_HEADING, blocks[::-1], shown[::-1], count)
 
 
@@ -149,14 +154,6 @@ def similar_cases(reading: Reading, likeness: Mapping[str, float], room: int, co
         for place in places
     ]
     return _joined(SIMILAR_HEADING, [blocks[place] for place in places], shown, count)
-
-
-def _few_by_few(reading: Reading, ids: Sequence[str]) -> Iterator[tuple[str, Run]]:
-    """Runs in their order, read a few at a time, more each time: mostly some of them show that they do not all fit."""
-    start, most = 0, MOST_READ
-    while start < len(ids):
-        yield from reading.runs(ids[start : start + most]).items()
-        start, most = start + most, 2 * most
 
 
 def _tells(run: Run) -> bool:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, select
+from sqlalchemy import Connection, and_, bindparam, delete, select
 
 from tenure.playbook.graded import Labelled
 from tenure.playbook.grading import Belief, Grade
 from tenure.playbook.run import Run
 from tenure.stores import rows
 from tenure.stores.growth import label_counts
-from tenure.stores.prepared import fetch_among, put
+from tenure.stores.prepared import fetch, fetch_among, put
 
 _AT_ONCE = 500
 
@@ -27,6 +28,9 @@ class SqlGrades:
     _wall: Mapping[str, str]
 
     def _one(self, column: Any, **where: object) -> Any:
+        raise NotImplementedError
+
+    def _are_most(self, lessons: Collection[str]) -> bool:
         raise NotImplementedError
 
     def place_of(self, run_id: str) -> int | None:
@@ -87,13 +91,13 @@ class SqlGrades:
     def beliefs(self, lessons: Collection[str]) -> Mapping[str, Belief]:
         """What the grades of lessons amount to, by lesson id."""
         t = rows.beliefs
-        found: dict[str, Belief] = {}
-        for some in _portions(lessons):
-            for lesson, value, right, wrong in fetch_among(
-                self._connection, (t.c.lesson_id, t.c.value, t.c.times_right, t.c.times_wrong), self._wall, "lesson_id", some
-            ):
-                found[lesson] = Belief(value=float(value), right=right, wrong=wrong)
-        return dict(sorted(found.items()))
+        columns = (t.c.lesson_id, t.c.value, t.c.times_right, t.c.times_wrong)
+        if self._are_most(lessons):
+            wanted = set(lessons)
+            found = [row for row in fetch(self._connection, _of_scope(columns), self._wall) if row[0] in wanted]
+        else:
+            found = [row for some in _portions(lessons) for row in fetch_among(self._connection, columns, self._wall, "lesson_id", some)]
+        return {one: Belief(value=float(value), right=right, wrong=wrong) for one, value, right, wrong in sorted(found)}
 
     def noise(self) -> Sequence[float]:
         """What all grades of the scope say of its labels."""
@@ -177,6 +181,13 @@ def keep_label(connection: Connection, wall: Mapping[str, str], run: Run, place:
 
 def _mine(table: Any, wall: Mapping[str, str]) -> Any:
     return and_(*(table.c[name] == value for name, value in wall.items()))
+
+
+@lru_cache(maxsize=4)
+def _of_scope(columns: tuple[Any, ...]) -> Any:
+    """Columns of all rows of a scope."""
+    table = columns[0].table
+    return select(*columns).where(*(table.c[name] == bindparam(name) for name in ("tenant", "scope")))
 
 
 def _portions(ids: Collection[str]) -> list[list[str]]:

@@ -108,6 +108,10 @@ class SqlLessons:
             self._read = tuple(sorted(read, key=lambda one: (place[one.scope], one.lesson.id)))
         return self._read
 
+    def _are_most(self, ids: Collection[str]) -> bool:
+        """Whether these are so many lessons of a small playbook that what is kept of all is read as soon as what is kept of them."""
+        return len(ids) >= MANY and self._size_in_line() <= SMALL
+
     def _whole_if_read(self) -> Sequence[Standing] | None:
         """All live lessons of the scope and its parents, where this look has read them already."""
         return self._read
@@ -147,7 +151,7 @@ class SqlLessons:
 
     def named(self, ids: Collection[str]) -> Mapping[str, Lesson]:
         """The scope's lessons with these ids, whatever their status."""
-        whole = self._whole() if len(ids) >= MANY else self._whole_if_read()
+        whole = self._whole() if self._are_most(ids) else self._whole_if_read()
         live = {one.lesson.id: one.lesson for one in whole or () if one.scope == self._scope}
         found = {one: live[one] for one in sorted(ids) if one in live}
         t = rows.lessons

@@ -6,6 +6,7 @@ gives candidates by its own measure; only they are weighed exactly.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -219,11 +220,13 @@ def _rarest(held_by: Mapping[str, int]) -> list[str]:
 @lru_cache(maxsize=16_384)
 def counted(one: Searched) -> Mapping[str, float]:
     """How often a text holds each stem and each identifier, those of tasks counted less, in the order in which they first stand in it."""
-    counts: dict[str, float] = {}
-    for tokens, weight in ((one.said, 1.0), (one.marks, 1.0), (one.asked, ASKED_WEIGHT)):
-        for root in map(stem, tokens.split()):
-            counts[root] = counts.get(root, 0.0) + weight
-    return {root: settled(count) for root, count in counts.items()} if one.asked else counts
+    own = Counter(map(stem, one.said.split()))
+    own.update(map(stem, one.marks.split()))
+    counts = {root: float(count) for root, count in own.items()}
+    if one.asked:
+        for root, count in Counter(map(stem, one.asked.split())).items():
+            counts[root] = settled(counts.get(root, 0.0) + count * ASKED_WEIGHT)
+    return counts
 
 
 def candidate(key: str, one: Searched, wanted: Collection[str], marks: Collection[str]) -> Candidate:
