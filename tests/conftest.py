@@ -69,6 +69,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if str(ROOT / "src") not in sys.path:
         sys.path.insert(1, str(ROOT / "src"))
     tenure_no_network.forbid()
+    config.addinivalue_line("markers", "full: the full size of a test that runs smaller by default; run them with: pytest -m full")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Full sizes take minutes: they run only where `-m full` asks for them."""
+    if "full" in str(config.getoption("-m")):
+        return
+    left_out = [item for item in items if item.get_closest_marker("full")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
