@@ -68,6 +68,8 @@ if __name__ == "__main__":
         from tenure.workers.worker import Worker
 
         # A run whose feeder was killed before it queued it waits for the next sweep: of each five seconds, not of each minute.
-        assert Worker.__init__.__kwdefaults__["sweep_s"] == 60
-        Worker.__init__.__kwdefaults__["sweep_s"] = 5.0
+        defaults = Worker.__init__.__kwdefaults__
+        assert defaults is not None
+        assert defaults["sweep_s"] == 60
+        defaults["sweep_s"] = 5.0
         app(["worker", "run", "--db", sys.argv[2], "--silent", sys.argv[3], "--at-once", "3"])
