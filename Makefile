@@ -18,7 +18,7 @@ test: ## Run the whole test suite, README and docs examples included (ARGS="-k a
 	@scripts/venv test
 	@scripts/typescript-sdk
 	@scripts/axe
-	$(PY) -m pytest -n auto --ignore=tests/llm $(ARGS)
+	$(PY) -m pytest -n auto --dist worksteal --ignore=tests/llm $(ARGS)
 
 examples: ## Run only the examples of README and docs
 	@scripts/venv test

@@ -7,8 +7,11 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
+import time
 import tomllib
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +72,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if str(ROOT / "src") not in sys.path:
         sys.path.insert(1, str(ROOT / "src"))
     tenure_no_network.forbid()
+    config.addinivalue_line("markers", "full: the full size of a test that runs smaller by default; run them with: pytest -m full")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Full sizes take minutes: they run only where `-m full` asks for them."""
+    if "full" in str(config.getoption("-m")):
+        return
+    left_out = [item for item in items if item.get_closest_marker("full")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -95,6 +109,36 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(config.stash.get(_home, ""), ignore_errors=True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_thread_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Servers, loops and pools that a file of tests started have ended with it: what runs on takes time from the tests after it."""
+    before = set(threading.enumerate())
+
+    def left() -> list[threading.Thread]:
+        return [thread for thread in threading.enumerate() if thread not in before]
+
+    yield
+    if left():
+        gc.collect()  # what nobody closed ends once nobody has it
+        until = time.monotonic() + 20
+        while left() and time.monotonic() < until:
+            time.sleep(0.05)
+        names = ", ".join(f"{thread.name} (first seen in {_first_seen.get(thread, 'no test')})" for thread in left())
+        if names:
+            pytest.fail(f"threads that {request.node.nodeid} started go on: {names}")
+
+
+_first_seen: weakref.WeakKeyDictionary[threading.Thread, str] = weakref.WeakKeyDictionary()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Note which test a thread came with."""
+    if threading.active_count() > 1:
+        for thread in threading.enumerate():
+            _first_seen.setdefault(thread, item.nodeid)
 
 
 @pytest.fixture(scope="session")

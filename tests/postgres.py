@@ -121,7 +121,8 @@ def _of_folder(folder: str) -> Database:
 
 
 def _copied(name: str) -> Database:
-    _execute(f"CREATE DATABASE {name} TEMPLATE {_template()}")
+    # Copied as files: through the log, page by page, it takes ten times as long.
+    _execute(f"CREATE DATABASE {name} TEMPLATE {_template()} STRATEGY FILE_COPY")
     return Database(name, application_url(name), admin_url(name))
 
 

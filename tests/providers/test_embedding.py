@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from math import hypot, isclose
 
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from tenure.errors import EmbeddingFailed, MissingExtra, SettingError, UserError
 from tenure.providers import embedding, local_models
 from tenure.providers.embedding import LOCAL, LocalEmbedder, guarded, open_embedder
+from tenure.providers.hosted_embedding import HostedEmbedder
 from tenure.vectors import unit
 from tests.providers.embedding_server import embedding_server
 
@@ -171,16 +173,24 @@ def test_importing_and_opening_loads_no_model_library() -> None:
 
 
 @pytest.fixture
-def _models() -> None:
+def hosted() -> Iterator[Callable[..., HostedEmbedder]]:
+    """`hosted(base_url, api_key=None)`: an embedder of a server, closed at the end."""
     pytest.importorskip("pydantic_ai")
     pytest.importorskip("openai")
+    with ExitStack() as opened:
+
+        def open_one(base_url: str, **more: str | None) -> HostedEmbedder:
+            found = open_embedder("openai:tiny", base_url=base_url, **more)
+            assert isinstance(found, HostedEmbedder)
+            opened.callback(found.close)
+            return found
+
+        yield open_one
 
 
-@pytest.mark.usefixtures("_models")
-def test_a_server_of_ones_own_embeds_questions_and_texts() -> None:
+def test_a_server_of_ones_own_embeds_questions_and_texts(hosted: Callable[..., HostedEmbedder]) -> None:
     with embedding_server() as server:
-        found = open_embedder("openai:tiny", base_url=server.url)
-        assert found is not None
+        found = hosted(server.url)
         assert (found.name, found.dimension) == ("openai:tiny", 0)
         one, nothing, other = found.embed(["sum first", " ", "first sum"])
         assert (found.dimension, nothing) == (16, None)
@@ -189,23 +199,19 @@ def test_a_server_of_ones_own_embeds_questions_and_texts() -> None:
         assert server.bodies[0]["input"] == ["sum first", "first sum"]
 
 
-@pytest.mark.usefixtures("_models")
-def test_a_key_of_the_provider_never_reaches_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_of_the_provider_never_reaches_another_server(hosted: Callable[..., HostedEmbedder], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-provider")
     with embedding_server() as server:
         for key, sent in ((None, ""), ("mine", "mine")):
-            found = open_embedder("openai:tiny", base_url=server.url, api_key=key)
-            assert found is not None
+            found = hosted(server.url, api_key=key)
             found.embed(["text"])
             assert sent in server.keys[-1]
             assert "provider" not in server.keys[-1]
 
 
-@pytest.mark.usefixtures("_models")
-def test_a_failing_server_is_a_stated_reason() -> None:
+def test_a_failing_server_is_a_stated_reason(hosted: Callable[..., HostedEmbedder]) -> None:
     with embedding_server() as server:
-        found = open_embedder("openai:tiny", base_url=server.url, api_key="a-secret-key")
-        assert found is not None
+        found = hosted(server.url, api_key="a-secret-key")
         server.status = 404
         with pytest.raises(EmbeddingFailed, match=r"'openai:tiny' gave no vectors: .*no such model"):
             found.embed(["text"])
@@ -219,15 +225,13 @@ def test_a_failing_server_is_a_stated_reason() -> None:
             found.embed(["one"])
 
 
-@pytest.mark.usefixtures("_models")
-def test_a_server_that_is_not_there_is_a_stated_reason() -> None:
-    found = open_embedder("openai:tiny", base_url="http://127.0.0.1:9/v1")
-    assert found is not None
+def test_a_server_that_is_not_there_is_a_stated_reason(hosted: Callable[..., HostedEmbedder]) -> None:
+    found = hosted("http://127.0.0.1:9/v1")
     with pytest.raises(EmbeddingFailed, match="openai:tiny"):
         found.embed(["text"])
 
 
-@pytest.mark.usefixtures("_models")
+@pytest.mark.usefixtures("hosted")
 @pytest.mark.parametrize(
     ("name", "base_url", "error"),
     [("openai:tiny", "not an address", SettingError), ("no-such-provider:x", None, UserError), ("openai:tiny", None, UserError)],

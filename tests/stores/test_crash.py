@@ -67,7 +67,7 @@ def spoken_until_killed(lines: list[str]) -> set[str]:
 # -- kill -9 --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kills", [pytest.param(25, id="25 kills"), pytest.param(100, id="100 kills", marks=pytest.mark.full)])
+@pytest.mark.parametrize("kills", [pytest.param(10, id="10 kills"), pytest.param(100, id="100 kills", marks=pytest.mark.full)])
 def test_a_killed_writer_loses_nothing_that_it_acknowledged(path: Path, kills: int) -> None:
     chance = random.Random(kills)
     acknowledged: set[str] = set()
@@ -84,7 +84,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(path: Path, kills: i
     assert len(acknowledged) >= kills  # they were killed at work, not before it
 
 
-@pytest.mark.parametrize("kills", [pytest.param(8, id="8 kills"), pytest.param(40, id="40 kills", marks=pytest.mark.full)])
+@pytest.mark.parametrize("kills", [pytest.param(5, id="5 kills"), pytest.param(40, id="40 kills", marks=pytest.mark.full)])
 def test_a_process_killed_while_it_makes_the_database_leaves_none_or_a_whole_one(tmp_path: Path, kills: int) -> None:
     chance = random.Random(kills)
     for number in range(kills):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -109,10 +108,9 @@ def waiting(url: str) -> int:
         store.close()
 
 
-def test_every_acknowledged_run_is_learned_once(processes: Processes, database: Database) -> None:
-    """TENURE_KILLS=50 is its full size, TENURE_KILL_SEED another order of deaths."""
-    kills, seed = int(os.environ.get("TENURE_KILLS", "8")), int(os.environ.get("TENURE_KILL_SEED", "7"))
-    chance = random.Random(seed)
+@pytest.mark.parametrize("kills", [pytest.param(6, id="6 kills"), pytest.param(50, id="50 kills", marks=pytest.mark.full)])
+def test_every_acknowledged_run_is_learned_once(processes: Processes, database: Database, kills: int) -> None:
+    chance = random.Random(kills)
     for what in ("feed", "work-a", "work-b"):
         processes.start(what)
     for what in ("feed", "work-a", "work-b"):
@@ -138,5 +136,5 @@ def test_every_acknowledged_run_is_learned_once(processes: Processes, database: 
     kept, learned = processes.acknowledged(), learned_runs(database.url)
     assert waiting(database.url) == 0
     assert len(kept) > kills, "there was something to lose"
-    assert kept - set(learned) == set(), f"acknowledged and not learned, seed {seed}, {dict(done)}"
+    assert kept - set(learned) == set(), f"acknowledged and not learned, {dict(done)}"
     assert [one for one, times in learned.items() if times != 1] == []

@@ -11,22 +11,6 @@ if TYPE_CHECKING:
     from tests.serving.service.services import Service
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", "full: the full size of a test that runs smaller by default; run them with: pytest tests/serving/service -m full"
-    )
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Full sizes take minutes: they run only where `-m full` asks for them."""
-    if "full" in str(config.getoption("-m")):
-        return
-    left_out = [item for item in items if item.get_closest_marker("full")]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("full")]
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Whoever asks for a service is run over each store."""
     if "service" in metafunc.fixturenames:
