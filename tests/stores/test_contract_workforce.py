@@ -7,7 +7,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+from sqlalchemy import update
+
 from tenure.ports import Store, WorkerSeen
+from tenure.stores import rows
+from tenure.stores.sql_workforce import SqlWorkforce
 
 _numbers = itertools.count(1)
 
@@ -63,3 +68,24 @@ def test_a_turn_is_had_by_one_and_comes_again(store: Store) -> None:
     assert not store.workforce.turn(name, every_s=30)
     assert store.workforce.turn(name, every_s=0)
     assert store.workforce.turn(fresh("sweep"), every_s=30), "another turn is another's"
+
+
+def test_a_clock_that_is_put_back_keeps_no_dead_worker_alive_and_no_turn_from_coming(store: Store) -> None:
+    workforce = store.workforce
+    if not isinstance(workforce, SqlWorkforce):
+        pytest.skip("its clock cannot be put back")
+    dead, name = fresh("w"), fresh("sweep")
+    workforce.beat(dead, host="h", process=1, release="1")
+    assert workforce.turn(name, every_s=60)
+    with workforce._begin() as connection:  # an hour later; then the clock is an hour behind
+        connection.execute(update(rows.workers).where(rows.workers.c.executor == dead).values(seen=rows.workers.c.seen + 3_600))
+        connection.execute(update(rows.turns).where(rows.turns.c.name == name).values(taken=rows.turns.c.taken + 3_600))
+    found = seen(store, dead)
+    assert found is not None
+    assert found.silent_s > 3_000
+    assert workforce.turn(name, every_s=60)
+    assert not workforce.turn(name, every_s=60)
+    workforce.beat(dead, host="h", process=1, release="1")
+    again = seen(store, dead)
+    assert again is not None
+    assert again.silent_s < 60

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tenure.errors import UserError
 from tenure.opening import open_store
 from tenure.wiring import Tenure
 from tenure.workers.jobs import LEARN, job_id, queue_of
@@ -88,6 +90,11 @@ def test_a_job_that_fails_is_dead_with_its_reason_until_it_is_replayed(database:
     assert "nobody" in dead["problem"], "it says what is wrong"
     command(database.url, "run", "--drain")
     assert queue.counts()["dead"] == 1, "a sweep does not wake the dead"
+    with pytest.raises(UserError, match="There is no job 'nothing'"):
+        queue.replay(dead["id"], "nothing")
+    with pytest.raises(UserError, match="There is no job"):
+        queue.replay("x\x00")
+    assert queue.counts()["dead"] == 1, "of several either all are put in or none"
     book.set("model", None)
     assert command(database.url, "replay", "--all", "--json") == {"replayed": [dead["id"]]}
     command(database.url, "run", "--drain")
@@ -191,3 +198,29 @@ def test_a_fault_within_a_job_is_kept_without_its_words() -> None:
     assert caught.value.__cause__ is None
     with pytest.raises(SettingError, match="as it is"), _told("learn"):
         raise SettingError("as it is")
+
+
+def test_a_job_that_many_replay_at_once_is_put_in_once_and_the_others_are_told_so(database: Database, book: Tenure, queue: object) -> None:
+    from tenure.workers.queue import JobQueue
+
+    assert isinstance(queue, JobQueue)
+    book.keep(cured("r1", book.scope, 7))
+    book.set("model", "nobody:nothing")
+    command(database.url, "run", "--drain")
+    (dead,) = queue.jobs("dead")
+    told: list[object] = []
+
+    def replay() -> None:
+        try:
+            told.append(queue.replay(dead.id))
+        except UserError as exc:
+            told.append(exc)
+
+    threads = [threading.Thread(target=replay) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [one for one in told if isinstance(one, tuple)] == [(dead.id,)]
+    assert len(told) == 6, told
+    assert queue.counts() == {"waiting": 1, "running": 0, "dead": 0}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, text, update
+from sqlalchemy import Connection, delete, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from tenure.ports import WorkerSeen
@@ -48,7 +48,7 @@ class SqlWorkforce:
                     host=found.host,
                     process=found.process,
                     release=found.release,
-                    silent_s=max(0.0, now - found.seen),
+                    silent_s=abs(now - found.seen),  # a beat in the future is of a clock that was put back since
                     up_s=max(0.0, now - found.started),
                 )
                 for found in connection.execute(select(t).order_by(t.c.seen.desc(), t.c.executor))
@@ -66,7 +66,8 @@ class SqlWorkforce:
         try:
             with self._begin() as connection:
                 now = _now(connection)
-                mine = update(t).where(t.c.name == name, t.c.taken <= now - every_s).values(taken=now)
+                due = or_(t.c.taken <= now - every_s, t.c.taken > now)  # the latter where the clock was put back
+                mine = update(t).where(t.c.name == name, due).values(taken=now)
                 if connection.execute(mine).rowcount:
                     return True
                 if connection.execute(select(t.c.name).where(t.c.name == name)).first() is not None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dbos import DBOSClient, EnqueueOptions
+from dbos._error import DBOSException
 from dbos._serialization import WorkflowSerializationFormat
 
 from tenure.errors import StoreError, UserError
@@ -97,19 +98,24 @@ class JobQueue:
         """Put dead jobs in again; ids of those that were.
 
         Raises:
-            UserError: one is not there, or is not dead.
+            UserError: one is not there, or is not dead; then none is put in. Or another replayed one of them at this moment.
         """
+        dead: dict[str, Any] = {}
         for one in ids:
-            known = self._client.list_workflows(workflow_ids=[one], load_output=False)
+            known = self._client.list_workflows(workflow_ids=[one], load_output=False) if one.isprintable() else []
             if not known:
-                raise UserError(f"There is no job '{one}'. See those that are dead: tenure worker jobs --dead")
+                raise UserError(f"There is no job {one!a:.100}. See those that are dead: tenure worker jobs --dead")
             if _STATE_OF[str(known[0].status)] != "dead":
                 raise UserError(f"Job '{one}' is {_STATE_OF[str(known[0].status)]}, not dead; only a dead one is replayed.")
-            found = known[0]
-            self._client.rewind_workflow(
-                one, application_version=VERSION, queue_name=found.queue_name, queue_partition_key=found.queue_partition_key
-            )
-        return ids
+            dead[one] = known[0]
+        for one, found in dead.items():
+            try:
+                self._client.rewind_workflow(
+                    one, application_version=VERSION, queue_name=found.queue_name, queue_partition_key=found.queue_partition_key
+                )
+            except DBOSException as exc:
+                raise UserError(f"Job '{one}' was replayed by another at this moment. Look again: tenure worker jobs") from exc
+        return tuple(dead)
 
     def close(self) -> None:
         """Release connections."""

@@ -15,6 +15,7 @@ from tenure.serving.service.engine import Engine
 from tenure.stores.in_memory import InMemoryStore
 from tenure.version import VERSION
 from tenure.wiring import Tenure
+from tests import postgres
 from tests.serving.service import services
 
 EXAMPLES = 3
@@ -44,7 +45,8 @@ def test_every_operation_has_a_summary_an_example_a_problem_and_a_key() -> None:
 
 
 @pytest.mark.parametrize("examples", [EXAMPLES, pytest.param(300, marks=[pytest.mark.full, pytest.mark.timeout(3_000)])])
-def test_no_generated_request_meets_a_server_error(examples: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_no_generated_request_meets_a_server_error(kind: str, examples: int, tmp_path: Path) -> None:
     import hypothesis
     import schemathesis
     from schemathesis import checks as _  # noqa: F401  # registers what a case is checked by
@@ -54,7 +56,9 @@ def test_no_generated_request_meets_a_server_error(examples: int, tmp_path: Path
     def lines(ctx: Any, value: Any) -> Any:
         return str(value).encode("utf-8", "replace")
 
-    store = services.STORES["sqlite"](tmp_path)
+    if kind == "postgres" and postgres.MISSING:
+        pytest.skip(postgres.MISSING)
+    store = services.STORES[kind](tmp_path)
     with services.service(store, rate=0, failures=0) as service:
         service("POST", "/v1/runs", services.RUN)
         headers = {"authorization": f"Bearer {service.key()}"}

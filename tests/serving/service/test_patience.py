@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import socket
+import subprocess
+import sys
 import time
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 
 from tenure.serving.service.gate import BrokenOff, Gate
@@ -154,3 +159,34 @@ def test_a_request_that_outlasts_the_server_is_told_so_and_a_reply_that_breaks_t
         asyncio.run(end())
     assert (said[0]["status"], b"The server ends" in said[1]["body"]) == (503, True)
     assert "Miller" not in "".join(traceback.format_exception(caught.value))
+
+
+SERVER = """
+import resource, sys
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
+from tenure.serving.service.patience import PatientProtocol
+
+PatientProtocol.head_s = 1.5
+from tenure.serving.cli.main import main
+
+sys.argv = ["tenure", "serve", "--without-keys", "--db", "book.db", "--port", "0"]
+main()
+"""
+
+
+def test_connections_beyond_the_files_of_a_process_bring_it_to_no_halt(tmp_path: Path) -> None:
+    pytest.importorskip("resource")
+    with subprocess.Popen([sys.executable, "-c", SERVER], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            found = None
+            while found is None:
+                found = re.search(r"http://127\.0\.0\.1:\d+", process.stderr.readline())
+            idle = [socket.create_connection(("127.0.0.1", urlsplit(found[0]).port)) for _ in range(400)]
+            time.sleep(4)
+            assert httpx2.get(f"{found[0]}/v1/metrics", timeout=20).status_code == 200
+            for one in idle:
+                one.close()
+        finally:
+            process.kill()

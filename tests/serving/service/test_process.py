@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -203,3 +204,22 @@ def test_keys_are_made_listed_and_revoked_on_the_command_line(tenure: Tenure) ->
     assert json.loads(revoked.stdout)["state"] == "revoked"
     assert tenure("keys", "revoke", "nothing", "--db", "book.db", "--tenant", "acme").returncode == 2
     assert tenure("keys", "create", "--db", "book.db", "--tenant", "acme", "--role", "king").returncode == 2
+
+
+AT_ONCE = """
+import sys
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+from tenure.stores.in_memory import InMemoryStore
+from tests.serving.service import services
+from tests.serving.service.mcp_calls import initialise
+
+with services.service(InMemoryStore()) as service:
+    initialise(service, service.key())
+"""
+
+
+def test_a_first_call_of_mcp_while_its_library_is_loaded_is_answered(root: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", AT_ONCE, str(root)], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, "Deadlock" in done.stderr) == (0, False), done.stderr

@@ -17,9 +17,15 @@ import uvicorn
 
 from tenure.errors import UserError
 from tenure.ports import Clock, Store
-from tenure.serving.service.patience import PatientProtocol
+from tenure.serving.service.patience import PatientProtocol, room_for_connections
 
 PORT = 8765
+
+WAITING = 2_048
+"""Connections that the system holds until they are accepted."""
+
+ACCEPTED_AT_ONCE = 64
+"""Connections that are accepted before those that are too many are hung up on."""
 
 GRACE_S = 10
 """Seconds that requests at hand may take once the server is asked to end."""
@@ -99,7 +105,7 @@ def listen(address: Address) -> socket.socket:
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((address.host, address.port))
-        made.listen(2_048)
+        made.listen(WAITING)
     except (OSError, OverflowError) as exc:
         made.close()
         why = (getattr(exc, "strerror", None) or str(exc)).lower()
@@ -117,6 +123,12 @@ def url_of(address: Address, taken: socket.socket) -> str:
 
 class Server(uvicorn.Server):
     """A server that ends when it is asked to, and lets its caller go on."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections; those that wait for it are as many as before."""
+        await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(WAITING)  # the loop took the other number for this one as well
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -154,7 +166,8 @@ def serve(
     """
     config = uvicorn.Config(
         app,
-        http=PatientProtocol,
+        http=type("Protocol", (PatientProtocol,), {"most": room_for_connections()}),
+        backlog=ACCEPTED_AT_ONCE,
         log_config=None,
         access_log=False,
         server_header=False,

@@ -13,6 +13,30 @@ from typing import Any, ClassVar
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
+RESERVED = 100
+"""Files that a process opens beside its connections: the database, its log, what it calls."""
+
+MOST_FILES = 65_536
+
+
+def room_for_connections() -> int:
+    """How many connections a process may hold so that it never runs out of files; 0 where nothing limits them.
+
+    The process is let have as many files as the system allows it. A connection counts twice: what serves it may open another.
+    Python's loop does not recover from an accept that finds no file left: it tries again at once, thousands of times, for each one.
+    """
+    try:
+        import resource
+    except ImportError:  # only POSIX has it
+        return 0
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return max(16, ((wanted if soft == resource.RLIM_INFINITY else soft) - RESERVED) // 2)
+
+
 class PatientProtocol(H11Protocol):
     """HTTP/1.1 of uvicorn, that lets go of callers who keep it waiting.
 
@@ -21,11 +45,13 @@ class PatientProtocol(H11Protocol):
         body_s: seconds without any byte of a body that is not whole, before an answer has begun. A stream that is answered while
             it comes may rest.
         taken_s: seconds in which a caller takes nothing of an answer that waits for them.
+        most: connections at once; further ones are hung up on. 0 for no limit.
     """
 
     head_s: ClassVar[float] = 30.0
     body_s: ClassVar[float] = 60.0
     taken_s: ClassVar[float] = 300.0
+    most: ClassVar[int] = 0
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -34,6 +60,9 @@ class PatientProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection begins."""
         super().connection_made(transport)
+        if self.most and len(self.connections) > self.most:
+            transport.abort()
+            return
         self._wait("head", self.head_s, transport.close)
 
     def data_received(self, data: bytes) -> None:
