@@ -24,13 +24,17 @@ _NAME = re.compile(r"[a-z][a-z0-9_.]{0,63}")
 _request: ContextVar[dict[str, Value] | None] = ContextVar("tenure_log_request", default=None)
 
 
-def event(logger: logging.Logger, name: str, level: int = logging.INFO, **given: object) -> None:
+def event(
+    logger: logging.Logger, name: str, level: int = logging.INFO, *, said: str = "", failure: BaseException | None = None, **given: object
+) -> None:
     """Logs that something happened.
 
     Args:
         logger: such as `logging.getLogger("tenure.service")`.
         name: what happened, such as `request.done`.
         level: as in `logging`.
+        said: the same as a sentence, for logs that are no lines of JSON; empty for the name.
+        failure: what it came of; its kind and where it was raised are told, its message is not.
         given: fields of `tenure.telemetry.attributes.FORMS`; others are left out, and counted under `left_out`.
 
     Raises:
@@ -39,7 +43,14 @@ def event(logger: logging.Logger, name: str, level: int = logging.INFO, **given:
     if not _NAME.fullmatch(name):
         raise ValueError("The name of an event is lower case letters, digits, dots and underscores, and begins with a letter.")
     if logger.isEnabledFor(level):
-        logger.log(level, name, extra={"tenure_event": name, "tenure_fields": given}, stacklevel=2)
+        told = dict(given) if failure is None else {"error": type(failure).__name__, **given}
+        logger.log(
+            level,
+            "%s",
+            said or name,
+            extra={"tenure_event": name, "tenure_fields": told, "tenure_raised_at": _raised_at(failure)},
+            stacklevel=2,
+        )
 
 
 @contextmanager
@@ -78,12 +89,19 @@ class JsonLines(logging.Formatter):
                 told["left_out"] = len(left_out)
         else:
             told["at"] = f"{record.module}:{record.lineno}"
-        if record.exc_info and record.exc_info[0] is not None:
-            told["error"] = record.exc_info[0].__name__
-            frames = list(walk_tb(record.exc_info[2]))
-            if frames:
-                told["raised_at"] = f"{Path(frames[-1][0].f_code.co_filename).stem}:{frames[-1][1]}"
+        raised_at = getattr(record, "tenure_raised_at", "")
+        if record.exc_info and record.exc_info[1] is not None:
+            told["error"] = type(record.exc_info[1]).__name__
+            raised_at = _raised_at(record.exc_info[1])
+        if raised_at:
+            told["raised_at"] = raised_at
         return json.dumps(told, ensure_ascii=True)
+
+
+def _raised_at(failure: BaseException | None) -> str:
+    """Where in the source an error was raised, such as `sqlite:212`; empty where that is not known."""
+    frames = list(walk_tb(failure.__traceback__)) if failure is not None else []
+    return f"{Path(frames[-1][0].f_code.co_filename).stem}:{frames[-1][1]}" if frames else ""
 
 
 def configure_logs(level: int | str = logging.INFO, stream: TextIO | None = None, *, loggers: tuple[str, ...] = ("tenure",)) -> None:

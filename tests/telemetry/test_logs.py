@@ -41,6 +41,22 @@ def read(stream: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
+def test_a_failure_is_told_by_its_kind_and_place(lines: io.StringIO) -> None:
+    try:
+        raise ValueError(MARK)
+    except ValueError as exc:
+        event(logging.getLogger("tenure.service"), "job.failed", logging.WARNING, said=f"a job failed: {MARK}", failure=exc, run="r1")
+    (line,) = read(lines)
+    assert (line["event"], line["error"], line["run"]) == ("job.failed", "ValueError", "r1")
+    assert line["raised_at"].startswith("test_logs:")
+    assert MARK not in lines.getvalue()
+
+
+def test_a_log_that_is_no_json_has_the_sentence(caplog: pytest.LogCaptureFixture) -> None:
+    event(logging.getLogger("sentences"), "job.failed", logging.WARNING, said="a job failed", run="r1")
+    assert caplog.messages == ["a job failed"]
+
+
 def test_a_line_has_time_level_name_and_fields(lines: io.StringIO) -> None:
     with in_request("req-1", tenant="acme/desk"):
         event(logging.getLogger("tenure.service"), "request.done", status=200, duration_s=0.25, route="/v1/runs/{id}", method="GET")

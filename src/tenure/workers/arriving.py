@@ -11,6 +11,7 @@ import queue
 import threading
 
 from tenure.errors import StoreError
+from tenure.logs import event
 from tenure.ports import Store
 from tenure.workers.jobs import mark_of
 from tenure.workers.queue import JobQueue
@@ -57,7 +58,8 @@ class QueuedLearning:
                 with self._store.reading(scope) as reading:
                     kept = reading.run(run)
             except StoreError as exc:
-                _log.warning("job not queued, left to the sweep: %s", type(exc).__name__)
+                said = f"job not queued, left to the sweep: {type(exc).__name__}"
+                event(_log, "job.not_queued", logging.WARNING, said=said, failure=exc, run=run, scope=scope)
                 continue
             if kept is not None:  # forgotten meanwhile
                 self.jobs.arrived(scope, run, mark_of(kept))

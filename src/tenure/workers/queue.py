@@ -11,6 +11,7 @@ from dbos import DBOSClient, EnqueueOptions
 from dbos._serialization import WorkflowSerializationFormat
 
 from tenure.errors import StoreError, UserError
+from tenure.logs import event
 from tenure.stores.scopes import tenant
 from tenure.workers.jobs import APPLICATION, LEARN, REFLECT, SCHEMA, SET_ASIDE, STATES, VERSION, Job, Limits, State, job_id, queue_of
 
@@ -37,7 +38,8 @@ class JobQueue:
         try:
             self.put(LEARN, scope, run, mark)
         except Exception as exc:  # noqa: BLE001  # the run is durable and was acknowledged; a sweep finds it
-            _log.warning("job not queued, left to the sweep: %s", type(exc).__name__)
+            said = f"job not queued, left to the sweep: {type(exc).__name__}"
+            event(_log, "job.not_queued", logging.WARNING, said=said, failure=exc, run=run, scope=scope)
 
     def put(self, kind: str, scope: str, run: str, mark: str) -> str:
         """Put a job in, unless it is there; its id. Durable on return."""

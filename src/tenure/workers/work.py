@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from tenure.errors import StoreError, TenureError
+from tenure.logs import event
 from tenure.opening import open_model
 from tenure.ports import LanguageModel, Store
 from tenure.settings import read_settings
@@ -72,7 +73,14 @@ class Engine:
             try:
                 found += self._swept(scope)
             except TenureError as exc:
-                _log.warning("a scope could not be swept: %s", type(exc).__name__)
+                event(
+                    _log,
+                    "sweep.failed",
+                    logging.WARNING,
+                    said=f"a scope could not be swept: {type(exc).__name__}",
+                    failure=exc,
+                    scope=scope,
+                )
         return found
 
     def model_of(self, scope: str) -> str:

@@ -98,7 +98,8 @@ class Gate:
             await exc.reply(request)(scope, receive, answer)
         except Exception as exc:
             # Not the message: it may quote a lesson or a task.
-            _log.error("request %s failed: %s\n%s", request, type(exc).__name__, "".join(traceback.format_tb(exc.__traceback__)))
+            frames = "".join(traceback.format_tb(exc.__traceback__))
+            event(_log, "request.failed", logging.ERROR, said=f"request {request} failed: {type(exc).__name__}\n{frames}", failure=exc)
             if begun:
                 raise
             await Problem(500, "fault", FAULT).reply(request)(scope, receive, answer)
