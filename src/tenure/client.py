@@ -23,10 +23,13 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import quote
 
-import httpx2
-
-from tenure.errors import TenureError
+from tenure.errors import MissingExtra, TenureError, UserError
 from tenure.version import VERSION
+
+try:
+    import httpx2
+except ModuleNotFoundError as exc:
+    raise MissingExtra("The client of the service", extra="server") from exc
 
 PASSING = frozenset({429, 502, 503, 504})
 """Statuses after which the same request may work a little later."""
@@ -98,8 +101,8 @@ class _Calls:
     """The requests, whoever sends them."""
 
     def __init__(self, url: str, key: str, *, scope: str, timeout_s: float, retries: int) -> None:
-        self._url, self._scope, self._retries, self._timeout_s = url.rstrip("/"), scope, retries, timeout_s
-        self._headers = {"user-agent": f"tenure-client/{VERSION}", **({"authorization": f"Bearer {key}"} if key else {})}
+        self._url, self._scope, self._retries, self._timeout_s = _address(url), scope, retries, timeout_s
+        self._headers = {"user-agent": f"tenure-client/{VERSION}", **({"authorization": f"Bearer {key.strip()}"} if key.strip() else {})}
 
     def _context(self, task: str, budget: int | None) -> _Call:
         return _Call(method="POST", path="/v1/context", body={"task": task, **({} if budget is None else {"budget": budget})})
@@ -145,7 +148,10 @@ class _Calls:
         raise ServiceError(reply.status_code, kind, detail, request=str(said.get("request", "")), more=more)
 
     def _unreachable(self, exc: Exception) -> ServiceError:
-        return ServiceError(0, "unreachable", f"The service at {self._url} cannot be reached: {type(exc).__name__}.")
+        said = (
+            f"The service at {self._url} cannot be reached: {type(exc).__name__}. Does it run there (tenure serve), and is the port right?"
+        )
+        return ServiceError(0, "unreachable", said)
 
     @staticmethod
     def _shown(data: Mapping[str, Any]) -> Shown:
@@ -165,6 +171,17 @@ class _Calls:
         raise ServiceError(0, "unreachable", "The stream was cut off. Send it again: runs with ids of their own count once.")
 
 
+def _address(url: str) -> str:
+    """The address of a service, without what its paths begin with.
+
+    Raises:
+        UserError: it is none.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise UserError(f"'{url[:200]}' is no address of a service. Write it like http://127.0.0.1:8765 or https://tenure.example.com")
+    return url.rstrip("/").removesuffix("/v1")
+
+
 def _outcome_said(
     success: bool | None, score: float | None, feedback: str, signal: str | None, expected: str, cited: Sequence[str], steps: Sequence[Run]
 ) -> dict[str, Any]:
@@ -176,12 +193,15 @@ class Client(_Calls):
     """The service, for code that waits.
 
     Args:
-        url: such as `http://127.0.0.1:8765`.
+        url: such as `http://127.0.0.1:8765`; one that ends in `/v1` means the same.
         key: an API key; empty for a server without keys.
         scope: of every request; empty for the key's own.
         timeout_s: seconds that an answer may take.
         retries: further attempts after one that failed for a passing reason.
         transport: for tests.
+
+    Raises:
+        UserError: the address is none.
     """
 
     def __init__(

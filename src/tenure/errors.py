@@ -97,7 +97,8 @@ class MissingExtra(UserError):
         self.capability, self.extra = capability, extra
         install = installing(extra)
         also = f", and then: {get}" if get and get != install else ""
-        super().__init__(f"{capability} needs the extra '{extra}'. Install it: {install}{also}.")
+        verb = "need" if capability.endswith(("keys", "models")) and not capability.startswith("The ") else "needs"
+        super().__init__(f"{capability} {verb} the extra '{extra}'. Install it: {install}{also}.")
 
 
 class StoreError(TenureError):

@@ -24,16 +24,19 @@ _NAME = re.compile(r"[a-z][a-z0-9_.]{0,63}")
 _request: ContextVar[dict[str, Value] | None] = ContextVar("tenure_log_request", default=None)
 
 
-def event(logger: logging.Logger, name: str, level: int = logging.INFO, *, raised: BaseException | None = None, **given: object) -> None:
+def event(
+    logger: logging.Logger, name: str, level: int = logging.INFO, *, said: str = "", failure: BaseException | None = None, **given: object
+) -> None:
     """Logs that something happened.
 
-    Where no lines of JSON are written, the message is the name with its fields, so that what is told there is told by the same list.
+    Where no lines of JSON are written, the message is a sentence, or else the name with its fields, told by the same list.
 
     Args:
         logger: such as `logging.getLogger("tenure.service")`.
         name: what happened, such as `request.done`.
         level: as in `logging`.
-        raised: an error that is told by its kind, and where it was raised. Its message, which may quote anything, is not.
+        said: the same as a sentence, for logs that are no lines of JSON; empty for the name with its fields.
+        failure: what it came of; its kind and where it was raised are told, its message is not.
         given: fields of `tenure.telemetry.attributes.FORMS`; others are left out, and counted under `left_out`.
 
     Raises:
@@ -42,16 +45,16 @@ def event(logger: logging.Logger, name: str, level: int = logging.INFO, *, raise
     if not _NAME.fullmatch(name):
         raise ValueError("The name of an event is lower case letters, digits, dots and underscores, and begins with a letter.")
     if logger.isEnabledFor(level):
-        if raised is not None:
-            given = {"error": type(raised).__name__, **_place_of(raised), **given}
-        told = " ".join(f"{one}={value}" for one, value in fields(given).items())
-        logger.log(level, "%s", f"{name} {told}".rstrip(), extra={"tenure_event": name, "tenure_fields": given}, stacklevel=2)
-
-
-def _place_of(raised: BaseException) -> dict[str, str]:
-    """Where an error was raised: file and line."""
-    frames = list(walk_tb(raised.__traceback__))
-    return {"raised_at": f"{Path(frames[-1][0].f_code.co_filename).stem}:{frames[-1][1]}"} if frames else {}
+        told = dict(given) if failure is None else {"error": type(failure).__name__, **given}
+        raised_at = _raised_at(failure)
+        plain = {**fields(told), **({"raised_at": raised_at} if raised_at else {})}
+        logger.log(
+            level,
+            "%s",
+            said or " ".join((name, *(f"{one}={value}" for one, value in plain.items()))),
+            extra={"tenure_event": name, "tenure_fields": told, "tenure_raised_at": raised_at},
+            stacklevel=2,
+        )
 
 
 @contextmanager
@@ -90,10 +93,19 @@ class JsonLines(logging.Formatter):
                 told["left_out"] = len(left_out)
         else:
             told["at"] = f"{record.module}:{record.lineno}"
-        if record.exc_info and record.exc_info[0] is not None:
-            told["error"] = record.exc_info[0].__name__
-            told |= _place_of(record.exc_info[1])
+        raised_at = getattr(record, "tenure_raised_at", "")
+        if record.exc_info and record.exc_info[1] is not None:
+            told["error"] = type(record.exc_info[1]).__name__
+            raised_at = _raised_at(record.exc_info[1])
+        if raised_at:
+            told["raised_at"] = raised_at
         return json.dumps(told, ensure_ascii=True)
+
+
+def _raised_at(failure: BaseException | None) -> str:
+    """Where in the source an error was raised, such as `sqlite:212`; empty where that is not known."""
+    frames = list(walk_tb(failure.__traceback__)) if failure is not None else []
+    return f"{Path(frames[-1][0].f_code.co_filename).stem}:{frames[-1][1]}" if frames else ""
 
 
 def configure_logs(level: int | str = logging.INFO, stream: TextIO | None = None, *, loggers: tuple[str, ...] = ("tenure",)) -> None:

@@ -320,7 +320,7 @@ except MissingExtra as exc:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (
         done.stdout
-        == "Language models needs the extra 'models'. Install it: pip install 'tenure[models]' (in a checkout: pip install '.[models]').\n"
+        == "Language models need the extra 'models'. Install it: pip install 'tenure[models]' (in a checkout: pip install '.[models]').\n"
     )
 
 

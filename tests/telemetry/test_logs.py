@@ -43,6 +43,22 @@ def read(stream: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
+def test_a_failure_is_told_by_its_kind_and_place(lines: io.StringIO) -> None:
+    try:
+        raise ValueError(MARK)
+    except ValueError as exc:
+        event(logging.getLogger("tenure.service"), "job.failed", logging.WARNING, said=f"a job failed: {MARK}", failure=exc, run="r1")
+    (line,) = read(lines)
+    assert (line["event"], line["error"], line["run"]) == ("job.failed", "ValueError", "r1")
+    assert line["raised_at"].startswith("test_logs:")
+    assert MARK not in lines.getvalue()
+
+
+def test_a_log_that_is_no_json_has_the_sentence(caplog: pytest.LogCaptureFixture) -> None:
+    event(logging.getLogger("sentences"), "job.failed", logging.WARNING, said="a job failed", run="r1")
+    assert caplog.messages == ["a job failed"]
+
+
 def test_a_line_has_time_level_name_and_fields(lines: io.StringIO) -> None:
     with in_request("req-1", tenant="acme/desk"):
         event(logging.getLogger("tenure.service"), "request.done", status=200, duration_s=0.25, route="/v1/runs/{id}", method="GET")
@@ -107,8 +123,8 @@ def test_no_text_of_a_lesson_or_a_task_is_in_any_line_span_or_metric(lines: io.S
 SERVED = ("serving/service", "serving/web", "serving/proxy", "workers")
 
 
-def test_what_serves_logs_events_by_name_and_no_sentences() -> None:
-    """A sentence with values in it is not told in lines of JSON at all, and elsewhere could hold anything."""
+def test_what_serves_logs_events_by_name() -> None:
+    """A line that is no event says in JSON only where it stood."""
     source = Path(__file__).resolve().parents[2] / "src/tenure"
     sentences = [
         f"{path.relative_to(source)}:{node.lineno}"
@@ -127,7 +143,7 @@ def test_an_error_is_told_by_its_kind_and_place_in_a_plain_log_too(caplog: pytes
     try:
         raise ValueError(f"{MARK} owes 5")
     except ValueError as exc:
-        event(logging.getLogger("tenure.service"), "request.failed", logging.ERROR, raised=exc, run=f"{MARK} owes")
+        event(logging.getLogger("tenure.service"), "request.failed", logging.ERROR, failure=exc, run=f"{MARK} owes")
     (record,) = caplog.records
     assert record.getMessage().startswith("request.failed error=ValueError raised_at=test_logs:")
     assert MARK not in caplog.text

@@ -191,13 +191,16 @@ def test_the_tables_of_jobs_are_for_the_applications_role_alone_and_for_rows_alo
 
 def test_a_fault_within_a_job_is_kept_without_its_words() -> None:
     from tenure.errors import SettingError
-    from tenure.workers.worker import JobFault, _told
+    from tenure.workers.worker import JobFault, _telling
 
-    with pytest.raises(JobFault, match=r"^ValueError at test_jobs:[0-9]+$") as caught, _told("learn"):
-        raise ValueError("Ms Miller owes 5")
+    def fail(exc: Exception) -> str:
+        raise exc
+
+    with pytest.raises(JobFault, match=r"^ValueError at test_jobs:[0-9]+$") as caught:
+        _telling("learn", lambda: fail(ValueError("Ms Miller owes 5")), scope="acme")
     assert caught.value.__cause__ is None
-    with pytest.raises(SettingError, match="as it is"), _told("learn"):
-        raise SettingError("as it is")
+    with pytest.raises(SettingError, match="as it is"):
+        _telling("learn", lambda: fail(SettingError("as it is")), scope="acme")
 
 
 def test_a_job_that_many_replay_at_once_is_put_in_once_and_the_others_are_told_so(database: Database, book: Tenure, queue: object) -> None:

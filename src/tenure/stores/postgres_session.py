@@ -271,7 +271,8 @@ def _unreachable(said: str, state: str, place: Address) -> str:
     if "password" in said or state == "28P01":
         return (
             f"Database {place.shown} refused the login: the password of role '{place.user or 'of the login'}' is wrong or missing. "
-            "Put the right one into the address, PGPASSWORD or ~/.pgpass; tenure migrate --password sets a new one."
+            "Put the right one into the address, PGPASSWORD or ~/.pgpass. An administrator gives the application's role another: "
+            "tenure migrate --password"
         )
     if state == "3D000" or ("database" in said and "does not exist" in said):
         return f"Database {place.shown} does not exist on its server. Make it, such as by: createdb {place.database or 'tenure'}"

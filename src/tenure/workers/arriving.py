@@ -58,7 +58,8 @@ class QueuedLearning:
                 with self._store.reading(scope) as reading:
                     kept = reading.run(run)
             except StoreError as exc:
-                event(_log, "job.not_queued", logging.WARNING, raised=exc, scope=scope, run=run)
+                said = f"job not queued, left to the sweep: {type(exc).__name__}"
+                event(_log, "job.not_queued", logging.WARNING, said=said, failure=exc, run=run, scope=scope)
                 continue
             if kept is not None:  # forgotten meanwhile
                 self.jobs.arrived(scope, run, mark_of(kept))

@@ -39,7 +39,8 @@ class JobQueue:
         try:
             self.put(LEARN, scope, run, mark)
         except Exception as exc:  # noqa: BLE001  # the run is durable and was acknowledged; a sweep finds it
-            event(_log, "job.not_queued", logging.WARNING, raised=exc, scope=scope, run=run)
+            said = f"job not queued, left to the sweep: {type(exc).__name__}"
+            event(_log, "job.not_queued", logging.WARNING, said=said, failure=exc, run=run, scope=scope)
 
     def put(self, kind: str, scope: str, run: str, mark: str) -> str:
         """Put a job in, unless it is there; its id. Durable on return."""

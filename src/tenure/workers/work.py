@@ -73,7 +73,14 @@ class Engine:
             try:
                 found += self._swept(scope)
             except TenureError as exc:
-                event(_log, "scope.not_swept", logging.WARNING, raised=exc, scope=scope)
+                event(
+                    _log,
+                    "sweep.failed",
+                    logging.WARNING,
+                    said=f"a scope could not be swept: {type(exc).__name__}",
+                    failure=exc,
+                    scope=scope,
+                )
         return found
 
     def model_of(self, scope: str) -> str:

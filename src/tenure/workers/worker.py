@@ -12,12 +12,13 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import extract_tb
-from typing import Any
+from typing import Any, TypeVar
 
 from dbos import DBOS, DBOSConfig
 from dbos._error import DBOSMaxStepRetriesExceeded
@@ -30,6 +31,7 @@ from tenure.version import VERSION as RELEASE
 from tenure.workers.jobs import APPLICATION, LEARN, NO_PROVIDER, QUEUE, REFLECT, SCHEMA, VERSION, Limits
 from tenure.workers.queue import client_of, driver_url
 
+_T = TypeVar("_T")
 _log = logging.getLogger("tenure.workers")
 
 SILENT_S = 30.0
@@ -111,6 +113,7 @@ class Worker:
         self._beat()
         self._set_limits()
         DBOS.launch()
+        event(_log, "worker.started", worker=self.executor)
         for name, every_s, task in (
             ("beat", BEAT_S, self._beat),
             ("take over", min(BEAT_S, self._silent_s / 3), self._take_over),
@@ -130,10 +133,18 @@ class Worker:
         for thread in self._threads:
             thread.join(timeout=5.0)
         DBOS.destroy(workflow_completion_timeout_sec=int(wait_s))
+        event(_log, "worker.ended", worker=self.executor)
         try:
             self._workforce.leave(self.executor)
         except Exception as exc:  # noqa: BLE001  # it ends either way; its silence says so in half a minute
-            event(_log, "worker.leaving_not_noted", logging.WARNING, raised=exc, worker=self.executor)
+            event(
+                _log,
+                "worker.task_failed",
+                logging.WARNING,
+                said=f"leaving was not noted: {type(exc).__name__}",
+                failure=exc,
+                purpose="leave",
+            )
 
     # -- jobs ------------------------------------------------------------------------------------------
 
@@ -143,8 +154,7 @@ class Worker:
 
         @DBOS.step(name=f"{LEARN}.step", should_retry=_passing, **_RETRIES)
         def learn_step(scope: str, run: str) -> str:
-            with _told("learn"):
-                return work.learn(scope, run)
+            return _telling("learn", lambda: work.learn(scope, run), scope=scope, run=run)
 
         @DBOS.workflow(name=LEARN, max_recovery_attempts=TAKEN_MOST, serialization_type=portable)
         def learn(scope: str, run: str) -> str:
@@ -153,8 +163,7 @@ class Worker:
 
         @DBOS.step(name=f"{REFLECT}.step", should_retry=_passing, **_RETRIES)
         def reflect_step(scope: str) -> int:
-            with _told("reflect"):
-                return work.reflect(scope)
+            return _telling("reflect", lambda: work.reflect(scope), scope=scope)
 
         @DBOS.workflow(name=REFLECT, max_recovery_attempts=TAKEN_MOST, serialization_type=portable)
         def reflect(scope: str) -> int:
@@ -187,7 +196,8 @@ class Worker:
         dead = sorted({one.executor_id for one in running if one.executor_id} - alive - {self.executor})
         if dead:
             handles = DBOS._recover_pending_workflows(dead)
-            event(_log, "jobs.taken_over", logging.WARNING, count=len(handles), worker=self.executor)
+            said = f"took over {len(handles)} jobs of {len(dead)} silent workers"
+            event(_log, "jobs.taken_over", logging.WARNING, said=said, count=len(handles))
         for executor, silent_s in known.items():
             if silent_s > _GIVEN_UP_S:
                 self._workforce.leave(executor)
@@ -196,14 +206,24 @@ class Worker:
         if self._workforce.turn("sweep", every_s=self._sweep_s):
             found = self._work.sweep()
             if found:
-                event(_log, "runs.without_job", logging.WARNING, runs=found, worker=self.executor)
+                event(_log, "runs.found", logging.WARNING, said=f"found {found} runs that waited without a job", runs=found)
 
     def _now_and_then(self, name: str, every_s: float, task: Callable[[], None]) -> None:
+        failed = 0
         while True:
             try:
                 task()
             except Exception as exc:  # noqa: BLE001  # the database may be away for a while; the next time it may be back
-                event(_log, "worker.task_failed", logging.WARNING, raised=exc, purpose=name.replace(" ", "_"), worker=self.executor)
+                failed += 1
+                if failed == 1:  # of a database that is away for an hour, each further time says nothing new
+                    why = str(exc) if isinstance(exc, TenureError) else type(exc).__name__
+                    said = f"{name} failed, tried again every {every_s:g} s: {why}"
+                    event(_log, "worker.task_failed", logging.WARNING, said=said, failure=exc, purpose=name.replace(" ", "_"))
+            else:
+                if failed:
+                    said = f"{name} works again, after {failed} that failed"
+                    event(_log, "worker.task_works", logging.WARNING, said=said, count=failed, purpose=name.replace(" ", "_"))
+                failed = 0
             if self._ended.wait(every_s):
                 return
 
@@ -212,22 +232,28 @@ class JobFault(Exception):
     """A fault of ours within a job, by its kind and place alone: jobs stand in tables without a wall between tenants."""
 
 
-@contextmanager
-def _told(kind: str) -> Iterator[None]:
-    """Say that an attempt failed, by the name of its error alone: its message may hold a text of somebody's.
+def _telling(kind: str, task: Callable[[], _T], *, scope: str, run: str | None = None) -> _T:
+    """Do a job, and say in the log what became of the attempt.
+
+    Of an error its kind alone is told: its message may hold a text of somebody's.
 
     Raises:
         TenureError: as it is; its words are ours, and name ids and settings.
         JobFault: any other error, without its message.
     """
+    begun = time.perf_counter()
     try:
-        yield
+        became = task()
     except Exception as exc:
-        event(_log, "job.attempt_failed", logging.WARNING, raised=exc, purpose=kind)
+        said = f"attempt to {kind} failed: {type(exc).__name__}"
+        event(_log, "job.failed", logging.WARNING, said=said, failure=exc, purpose=kind, scope=scope, run=run)
         if isinstance(exc, TenureError):
             raise
         place = extract_tb(exc.__traceback__)[-1]
         raise JobFault(f"{type(exc).__name__} at {Path(place.filename).stem}:{place.lineno}") from None
+    outcome = str(became).partition(":")[0].replace(" ", "_")
+    event(_log, "job.done", purpose=kind, outcome=outcome, duration_s=round(time.perf_counter() - begun, 6), scope=scope, run=run)
+    return became
 
 
 @contextmanager

@@ -182,10 +182,12 @@ def test_a_scope_that_is_not_opened_reads_as_one_that_is_not_there(service: Serv
 def test_a_wrong_secret_and_an_unknown_tenant_are_told_apart_for_nobody(service: Service) -> None:
     key = service.key("west/board", "admin")
     body, _, tenant = key.partition(".")
-    wrong = [f"{body[:-1]}{'a' if body[-1] != 'a' else 'b'}.{tenant}", f"{body}.nowhere", f"{body}.south", "tnr_", ""]
+    wrong = [f"{body[:-1]}{'a' if body[-1] != 'a' else 'b'}.{tenant}", f"{body}.nowhere", f"{body}.south", "tnr_"]
     replies = [service("GET", "/v1/runs", key=one) for one in wrong]
     assert {reply.status_code for reply in replies} == {401}
     assert len({reply.text.replace(reply.headers["x-request-id"], "") for reply in replies}) == 1
+    none = service("GET", "/v1/runs", key="")
+    assert (none.status_code, "carries no API key" in none.json()["detail"]) == (401, True)
 
 
 def test_the_walls_hold_for_mcp(service: Service) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tenure.errors import UserError
-from tenure.serving.cli.request import Request
+from tenure.serving.cli.request import Request, database_file, is_there
 
 if TYPE_CHECKING:
     from tenure.serving.service.engine import Engine
@@ -36,7 +37,9 @@ def watch(level: str, *, metrics: bool = False) -> None:
     if level != "off":
         from tenure.logs import configure_logs
 
-        configure_logs(level, loggers=("tenure", "uvicorn"))
+        configure_logs(level)
+        # What the server's library says while all is well has no event of ours: such lines would be empty.
+        configure_logs("warning" if level == "info" else level, loggers=("uvicorn",))
     if metrics:
         telemetry.start_serving()
     else:
@@ -53,6 +56,20 @@ def warm_up(book: Tenure) -> None:
     sys.setswitchinterval(0.001)  # requests pass beside recalls, and wait for a thread's turn that often
     with contextlib.suppress(TenureError):  # the first request says what is wrong
         book.recalled("warm up", None)
+
+
+def make_key(request: Request, role: str) -> str:
+    """The command that makes a key in the database of a server: of the scope that was named, else of a tenant to be named."""
+    return request.command(f"keys create --role {role}" + ("" if request.scope else " --tenant NAME"))
+
+
+def new_file(request: Request) -> Path | None:
+    """The file that a server is to make although it was named: an address with a mistake in it makes an empty database."""
+    from tenure.project import find_database
+
+    place = find_database(request.db)
+    path = database_file(place.url) if place.why not in ("project", "user") else None
+    return path if path is not None and not is_there(path) else None
 
 
 @contextmanager

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
+import shlex
+from dataclasses import replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tenure.errors import UserError
+from tenure.errors import MissingExtra, UserError
 from tenure.serving.cli.layout import Column
 from tenure.serving.cli.output import Cell, local_time
 from tenure.serving.cli.request import OK, Request, person
@@ -62,6 +65,7 @@ def create(
     A reader looks; a reporter also reports runs and writes memory; a reviewer also decides and changes playbooks; an admin also
     makes keys, sets settings and forgets.
     """
+    _needs_service()
     from tenure.serving.service.callers import key_json, make_key
 
     if role not in ("reader", "reporter", "reviewer", "admin"):
@@ -77,14 +81,14 @@ def create(
         return OK
     request.terminal.text(made.text)
     until = f" until {local_time(made.key.expires)}" if made.key.expires else ""
-    request.terminal.say(
-        f"It opens {made.key.scope} as {made.key.role}{until}. Keep it: it is not shown again. Revoke it: tenure keys revoke {made.key.id}"
-    )
+    request.terminal.say(f"It opens {made.key.scope} as {made.key.role}{until}. Keep it: it is not shown again.")
+    request.terminal.say(f"Revoke it: {_of_tenant(request, f'keys revoke {made.key.id}', made.key.tenant)}")
     return OK
 
 
 def list_keys(request: Request, tenant: TenantName = "") -> int:
     """List the keys of the scope's tenant, revoked and expired ones too."""
+    _needs_service()
     from tenure.serving.service.callers import key_json
 
     with request.reading(writes="keys create --role admin") as book:
@@ -96,7 +100,9 @@ def list_keys(request: Request, tenant: TenantName = "") -> int:
         request.terminal.document({"tenant": whose, "keys": [key_json(key, at) for key in keys]})
         return OK
     if not keys:
-        request.terminal.text(f"Tenant {whose} has no keys. Make one: {request.command('keys create --role admin')}")
+        request.terminal.text(f"Tenant {whose} has no keys. Make one: {_of_tenant(request, 'keys create --role admin', whose)}")
+        if not tenant:
+            request.terminal.say(f"Those of another tenant: {replace(request, scope=None).command('keys list --tenant NAME')}")
         return OK
     request.terminal.table(
         [Column(title=one) for one in ("id", "role", "scope", "label", "state", "made", "expires")], [_row(key, at) for key in keys]
@@ -118,6 +124,7 @@ def revoke(
 
     It cannot be brought back; make another.
     """
+    _needs_service()
     from tenure.governance.access import read_key
     from tenure.serving.service.callers import key_json, revoke_key
 
@@ -127,7 +134,8 @@ def revoke(
         whose = _tenant(_opened(request, book, tenant))
         found = revoke_key(book.store, book.clock, book.ids, tenant=whose, key_id=named, by=person())
         if found is None:
-            raise UserError(f"Tenant {whose} has no key '{named[:40]}'. See them: {request.command('keys list')}")
+            elsewhere = "" if tenant else " A key of another tenant: --tenant NAME."
+            raise UserError(f"Tenant {whose} has no key '{named[:40]}'. See them: {_of_tenant(request, 'keys list', whose)}{elsewhere}")
         at = _now(book)
     if request.as_json:
         request.terminal.document(key_json(found, at))
@@ -148,6 +156,19 @@ def _opened(request: Request, book: Tenure, tenant: str) -> str:
     if request.scope:
         raise UserError("--tenant is a tenant as a whole, --scope a part of one. Name one of them.")
     return check_tenant(tenant)
+
+
+def _needs_service() -> None:
+    """Raises:
+    MissingExtra: the service is not installed, and keys are its affair.
+    """
+    if importlib.util.find_spec("fastapi") is None:
+        raise MissingExtra("API keys", extra="server")
+
+
+def _of_tenant(request: Request, words: str, tenant: str) -> str:
+    """A command to type next for a tenant as a whole, whatever scope is at hand there."""
+    return replace(request, scope=None).command(f"{words} --tenant {shlex.quote(tenant)}")
 
 
 def _tenant(scope: str) -> str:

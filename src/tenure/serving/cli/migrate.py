@@ -96,11 +96,11 @@ def _set_up(request: Request, url: str, role: str, password: str | None) -> int:
     if request.as_json:
         request.terminal.document(asdict(done))
     else:
-        _tell(request, done)
+        _tell(request, done, given=password is not None)
     return OK
 
 
-def _tell(request: Request, done: SetUp) -> None:
+def _tell(request: Request, done: SetUp, *, given: bool) -> None:
     say = request.terminal.say
     if not done.before:
         say(f"Made schema {done.now}; every table is walled in by tenant.")
@@ -113,6 +113,9 @@ def _tell(request: Request, done: SetUp) -> None:
     say(f"{'Made' if done.role_made else 'Found'} the role {done.role}; it can read and write, and sees one tenant at a time.")
     if done.password:
         say("The address below holds the password that was made up for it. It is shown once: keep it.")
+    else:
+        what = "It has the password that was given" if given else "Its password is as before"
+        say(f"{what}, and is not shown: put it into the address below, PGPASSWORD or ~/.pgpass.")
     say("For the application:")
     request.terminal.text(f"TENURE_DB={done.url}")
 
@@ -153,6 +156,8 @@ def _opened(url: str) -> Database:
 
 
 def _tell_copied(request: Request, done: Copied, where: str) -> int:
+    from tenure.project import is_postgres
+
     terminal = request.terminal
     if request.as_json:
         terminal.document({"to": where, "scopes": done.scopes, "rows": done.rows, "problems": done.problems})
@@ -167,5 +172,6 @@ def _tell_copied(request: Request, done: Copied, where: str) -> int:
             terminal.say(
                 f"Proved there: {counted(links, 'delta')} of {counted(len(done.scopes), 'ledger')}, each chain whole and the same."
             )
-            terminal.say(f"Use it from now on: TENURE_DB={where}")
+            secret = " (with the password of the role)" if is_postgres(where) else ""
+            terminal.say(f"Use it from now on{secret}: TENURE_DB={where}")
     return IN_PART if done.problems else OK

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tenure.errors import MissingExtra, UserError
-from tenure.serving.cli.background import learning, warm_up, watch
+from tenure.serving.cli.background import learning, make_key, new_file, warm_up, watch
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
 
@@ -75,8 +75,9 @@ def proxy(
     if behind_tls and tls_cert:
         raise UserError("--behind-tls says that TLS ends before this server; leave it out, or --tls-cert.")
     watch(log, metrics=False)
+    new = new_file(request)
     with request.learning(model=model, base_url=base_url) as book:
-        advice = check_start(address, book.store, book.clock, without_keys=without_keys)
+        advice = check_start(address, book.store, book.clock, without_keys=without_keys, make=make_key(request, "reporter"))
         warm_up(book)
         engine = Engine(book)
         access = Access(engine, rate=rate)
@@ -89,6 +90,8 @@ def proxy(
             names = ", ".join(f"{name} ({url})" for name, url in upstreams.urls.items())
             request.terminal.say(f"Proxy at {where} before {names}; lessons from {book.store.url}. End with Ctrl-C.")
             request.terminal.say(f"Agents: base_url={where}/v1 (OpenAI), base_url={where} (Anthropic)")
+            if new:
+                request.terminal.say(f"There was no database at {new}: it is made now, and empty.")
             if without_keys:
                 request.terminal.say(f"No keys are asked for; requests act in scope {book.scope} unless x-tenure-scope names another.")
             elif advice:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tenure.errors import MissingExtra, UserError
-from tenure.serving.cli.background import learning, warm_up, watch
+from tenure.serving.cli.background import learning, make_key, new_file, warm_up, watch
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
 
@@ -69,13 +69,16 @@ def serve(
     if behind_tls and tls_cert:
         raise UserError("--behind-tls says that TLS ends before this server; leave it out, or --tls-cert.")
     watch(log, metrics=metrics)
+    new = new_file(request)
     with request.learning(model=model, base_url=base_url) as book:
-        advice = check_start(address, book.store, book.clock, without_keys=without_keys)
+        advice = check_start(address, book.store, book.clock, without_keys=without_keys, make=make_key(request, "admin"))
         warm_up(book)
         engine = Engine(book)
         app = build_app(engine, rooms=_rooms(), rate=rate, without_keys=without_keys)
         with listen(address) as taken:
             request.terminal.say(f"Serving {book.store.url} at {url_of(address, taken)} (end with Ctrl-C)")
+            if new:
+                request.terminal.say(f"There was no database at {new}: it is made now, and empty.")
             if advice:
                 request.terminal.say(advice)
             with learning(request, engine, learners):

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import re
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -26,6 +27,7 @@ from tenure.serving.proxy.upstream import Upstreams, has_credential, headers_bac
 from tenure.serving.service.engine import Engine
 from tenure.serving.service.problems import Problem, problem_of
 from tenure.stores.scopes import tenant
+from tenure.version import VERSION
 
 _T = TypeVar("_T")
 _log = logging.getLogger("tenure.proxy")
@@ -48,11 +50,15 @@ LATE_S = 60.0
 TOLD_S = 10.0
 """Seconds between two lines of the log that say the same: when a database is away, every request says so."""
 
+READY_S = 5.0
+"""Seconds that the database may take to say that it is there."""
+
 THREADS = 8
 WAITING = 64
 """Requests that may wait for a thread; further ones go on without Tenure at once."""
 
 _GOES_ON = re.compile(rb'"previous_response_id"\s*:\s*"([^"\\]+)"')
+_HEALTH = frozenset({"/healthz", "/readyz"})
 _ENDS = re.compile(r"/v1/runs/([^/]+)/outcome")
 
 
@@ -83,7 +89,7 @@ class Proxy:
         self._adding = ThreadPoolExecutor(THREADS, thread_name_prefix="tenure-proxy-adding")
         self._recording = ThreadPoolExecutor(2, thread_name_prefix="tenure-proxy-recording")
         self._busy = 0
-        self._pending, self._without = Pending(), Repeated("requests.without_lessons", every_s=TOLD_S)
+        self._pending, self._without = Pending(), Repeated("proxy.passed", "requests went on without lessons", every_s=TOLD_S)
 
     @property
     def client(self) -> httpx2.AsyncClient:
@@ -123,6 +129,9 @@ class Proxy:
 
     async def _answer(self, asked: Asked, receive: Receive, send: Send) -> None:
         try:
+            if asked.path in _HEALTH and asked.method in ("GET", "HEAD"):
+                await self._tell_health(asked, send)
+                return
             ends = _ENDS.fullmatch(asked.path)
             if ends is not None and asked.method == "POST" and self._own is not None:
                 await self._take_outcome(self._own, asked, unquote(ends[1]), receive, send)
@@ -140,6 +149,17 @@ class Proxy:
                 await self._converse(self._own, asked, goal, form, receive, send)
         except Problem as exc:
             await reply(send, exc.status, error_body(asked.path, exc.status, exc.kind, exc.detail), exc.headers or {})
+
+    async def _tell_health(self, asked: Asked, send: Send) -> None:
+        """`/healthz`: the process answers. `/readyz`: the database does too; while it does not, requests pass without lessons."""
+        status, body = 200, {"status": "ok", "version": VERSION}
+        if asked.path == "/readyz" and self._own is not None:
+            try:
+                await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(self._recording, self._own.check_ready), READY_S)
+                body["status"] = "ready"
+            except (TenureError, TimeoutError):
+                status, body["status"] = 503, "passing without lessons"
+        await reply(send, status, b"" if asked.method == "HEAD" else json.dumps(body).encode(), {"cache-control": "no-store"})
 
     async def _converse(self, own: OwnPart, asked: Asked, goal: tuple[str, str], form: Form, receive: Receive, send: Send) -> None:
         """A request to a model: lessons are added, and what was said is recorded."""
@@ -166,9 +186,17 @@ class Proxy:
         with self._pending.held(
             tenant(prepared.admitted.scope) if prepared is not None else own.door.claimed(asked.by_name), run
         ) as pending:
+
+            def late() -> str:
+                found = run or _run_of(work)
+                if found != run:
+                    pending.name(found)
+                return found
+
             heard = Heard(
                 said=prepared.said if prepared is not None else f"passed; {why}",
                 run=run,
+                late=late,
                 named=pending.name if form == "responses" else None,
             )
             try:
@@ -231,7 +259,8 @@ class Proxy:
                 why = "store down"
             except Exception as exc:  # noqa: BLE001  # no fault of ours may keep an agent from its provider
                 why = "fault"
-                event(_log, "request.fault", logging.ERROR, raised=exc)
+                said = f"fault: {type(exc).__name__}\n{''.join(traceback.format_tb(exc.__traceback__))}"
+                event(_log, "proxy.fault", logging.ERROR, said=said, failure=exc)
         self._without.told(why)
         if not own.door.without_keys and not has_credential(asked.headers):
             raise Problem(503, "store", "Keys cannot be checked now. Nothing was sent on; try again.", headers={"retry-after": "1"})
@@ -251,8 +280,9 @@ class Proxy:
         try:
             await asyncio.get_running_loop().run_in_executor(self._recording, own.record, prepared, taken, said, heard)
         except Exception as exc:  # noqa: BLE001  # the caller has its answer; all that can be done is to say so
-            one = taken.up.conversation
-            event(_log, "turn.not_recorded", logging.ERROR, raised=exc, run=one.run, scope=one.scope)
+            run = taken.up.conversation.run
+            said_of = f"a turn of run {run[:80]} was not recorded: {type(exc).__name__}"
+            event(_log, "turn.lost", logging.ERROR, said=said_of, failure=exc, run=run, scope=prepared.admitted.scope)
 
     async def _take_outcome(self, own: OwnPart, asked: Asked, run: str, receive: Receive, send: Send) -> None:
         """`POST /v1/runs/{id}/outcome`; errors are problem details, as those of the service."""
@@ -295,7 +325,7 @@ class Proxy:
             except httpx2.HTTPError as exc:
                 problem = _unanswered(exc, request, heard)
             except OSError:
-                event(_log, "caller.went_away")
+                event(_log, "caller.left", said="a caller went away before its answer was whole")
             group.cancel_scope.cancel()
         if problem is not None:
             raise problem
@@ -309,6 +339,7 @@ class Proxy:
             heard.encoding, heard.streamed = response.headers.get("content-encoding", ""), kind == "text/event-stream"
             headers = headers_back(response.headers.raw)
             headers += [(b"x-tenure", heard.said.encode("latin-1"))] if heard.said else []
+            heard.run = heard.late() if heard.late is not None else heard.run
             headers += [(b"x-tenure-run", heard.run.encode("latin-1"))] if heard.run else []
             heard.status = response.status_code
             await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
@@ -326,12 +357,21 @@ class Proxy:
 def _unanswered(exc: httpx2.HTTPError, request: httpx2.Request, heard: Heard) -> Problem | None:
     """What to say of a provider that failed; nothing where its answer had begun: then it breaks off for the caller too."""
     host, kind = request.url.netloc.decode("ascii"), type(exc).__name__
-    event(_log, "provider.broke_off" if heard.status else "provider.silent", logging.WARNING, raised=exc, provider=host)
+    did = "broke off" if heard.status else "did not answer"
+    event(_log, "upstream.failed", logging.WARNING, said=f"{host} {did}: {kind}", provider=host, reason=did.replace(" ", "_"), error=kind)
     if heard.status:
         return None
     if isinstance(exc, httpx2.TimeoutException) and not isinstance(exc, httpx2.ConnectTimeout):
         return Problem(504, "upstream_silent", f"The provider at {host} did not answer in time ({kind}).")
     return Problem(502, "upstream", f"The provider at {host} cannot be reached ({kind}). Try again.")
+
+
+def _run_of(work: asyncio.Future[Prepared] | None) -> str:
+    """The run that a request belongs to, if that is known by now; else empty."""
+    if work is None or not work.done() or work.cancelled() or work.exception() is not None:
+        return ""
+    taken = work.result().taken
+    return taken.up.conversation.run if taken is not None else ""
 
 
 def _noted(work: asyncio.Future[Any]) -> None:

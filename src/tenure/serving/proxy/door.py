@@ -16,6 +16,7 @@ from tenure.wiring import scoped
 Identify = Callable[[str, str], Caller]
 """Who presents a key (first) from an address (second); raises `Problem` if it is none that is valid."""
 
+WRONG_KEY = "The Tenure key in the header x-tenure-key is unknown, expired or revoked. Make another: tenure keys create"
 NO_KEY = "This proxy needs a Tenure key in the header x-tenure-key, beside the provider's own key. Make one: tenure keys create"
 
 
@@ -66,7 +67,12 @@ class Door:
         presented = headers.get("x-tenure-key", "").strip()
         if not presented:
             raise Problem(401, "key", NO_KEY)
-        caller = self._who(presented, address)
+        try:
+            caller = self._who(presented, address)
+        except Problem as exc:
+            if exc.kind != "key":
+                raise
+            raise Problem(exc.status, exc.kind, WRONG_KEY) from None  # the provider's key stands where the service has its own
         return Admitted(scope=caller.scope(named, "report"), principal=caller.key.id)
 
     def claimed(self, headers: Mapping[str, str]) -> str:

@@ -63,6 +63,7 @@ class Heard:
 
     Attributes:
         said, run: for the headers x-tenure and x-tenure-run; empty for none.
+        late: the run, where Tenure was slower than its budget and is done when the answer begins; none if it is known.
         status: of HTTP; 0 before there is an answer.
         encoding: how it is compressed.
         streamed: whether it is a stream of events.
@@ -73,6 +74,7 @@ class Heard:
 
     said: str = ""
     run: str = ""
+    late: Callable[[], str] | None = None
     status: int = 0
     encoding: str = ""
     streamed: bool = False

@@ -15,6 +15,7 @@ from tenure.serving.proxy.outcomes import outcome_of_body, outcome_of_header
 from tenure.serving.proxy.recording import Recorder, Turn
 from tenure.serving.service.engine import Engine
 from tenure.serving.service.problems import Problem
+from tenure.serving.service.readiness import check_ready
 from tenure.stores.scopes import tenant
 
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}")
@@ -76,6 +77,10 @@ class OwnPart:
     def __init__(self, engine: Engine, door: Door) -> None:
         self._engine, self.door = engine, door
         self._conversations, self._recorder = Conversations(engine), Recorder(engine)
+
+    def check_ready(self) -> None:
+        """Ask the database for next to nothing (see `readiness.check_ready`)."""
+        check_ready(self._engine.store)
 
     def said(self, asked: Asked) -> Said:
         """What the headers of a request say of its run.

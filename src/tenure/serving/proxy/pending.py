@@ -64,12 +64,13 @@ class Repeated:
     """Something that may happen hundreds of times a second, and stands in the log now and then, with how often it did.
 
     Args:
-        what: happened; the name of an event.
+        name: of the event in the log, such as `proxy.passed`.
+        what: happened.
         every_s: seconds between two lines of one reason.
     """
 
-    def __init__(self, what: str, *, every_s: float) -> None:
-        self._what, self._every_s = what, every_s
+    def __init__(self, name: str, what: str, *, every_s: float) -> None:
+        self._name, self._what, self._every_s = name, what, every_s
         self._since: dict[str, float] = {}
         self._count: dict[str, int] = {}
 
@@ -78,5 +79,6 @@ class Repeated:
         self._count[why] = self._count.get(why, 0) + 1
         now = time.monotonic()
         if now - self._since.get(why, now - self._every_s) >= self._every_s:
-            event(_log, self._what, logging.WARNING, reason=why.replace(" ", "_"), count=self._count.pop(why))
+            count = self._count.pop(why)
+            event(_log, self._name, logging.WARNING, said=f"{self._what}: {why} ({count})", reason=why.replace(" ", "_"), count=count)
             self._since[why] = now

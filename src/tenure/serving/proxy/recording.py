@@ -187,7 +187,8 @@ class Recorder:
                 with self._engine.store.reading(run.scope) as look:
                     kept = look.run(run.id)
                 if kept is not None and kept.origin.name != run.origin.name:
-                    event(_log, "turn.not_recorded", logging.WARNING, run=run.id, scope=run.scope, reason="another_origin")
+                    said = f"turn not kept: a run {run.id[:80]} of another origin is there"
+                    event(_log, "turn.refused", logging.WARNING, said=said, run=run.id, scope=run.scope, reason="another_origin")
                     return
                 # Kept steps are without secrets, so what is held against them has to be as well.
                 before = kept.steps if kept is not None else ()
@@ -200,13 +201,15 @@ class Recorder:
             new = [*_unheard(asked, heard.steps, chained=chained), *answered]
             room = max(0, MOST_STEPS - heard.kept)
             if len(new) > room:
-                event(_log, "steps.left_out", logging.WARNING, run=run.id, scope=run.scope, steps=heard.kept, count=len(new) - room)
+                said = f"run {run.id[:80]} has {heard.kept} steps; {len(new) - room} more were left out"
+                event(_log, "turn.cut", logging.WARNING, said=said, run=run.id, scope=run.scope, steps=heard.kept, skipped=len(new) - room)
             new = _named(new[:room], heard.tools)
             clean = redact_run(replace(told, steps=tuple(new)))
             with self._engine.store.writing(run.scope) as work:
                 unwanted = why_unwanted(work, clean)
                 if unwanted:
-                    event(_log, "turn.not_recorded", run=run.id, scope=run.scope, reason="unwanted")
+                    said = f"run {run.id[:80]} was not kept: {unwanted.partition(',')[0].partition(';')[0]}"
+                    event(_log, "turn.refused", said=said, run=run.id, scope=run.scope, reason="unwanted")
                     return
                 if work.steps_kept(run.id) != heard.kept:
                     self._forget(place)

@@ -94,10 +94,11 @@ class ThreadLearning:
                 else:
                     self._sweep()
             except StoreError as exc:
-                event(_log, "learning.waits", logging.WARNING, raised=exc, **({"scope": scope} if scope else {}))
+                event(_log, "learning.waits", logging.WARNING, said=f"learning waits: {exc}", failure=exc)
                 more, wait = bool(scope), WAIT_S
             except Exception as exc:  # noqa: BLE001  # no fault may end the thread: the next sweep finds what was left
-                event(_log, "learning.failed", logging.ERROR, raised=exc, **({"scope": scope} if scope else {}))
+                said = f"learning in the background failed: {type(exc).__name__}"
+                event(_log, "learning.failed", logging.ERROR, said=said, failure=exc)
             with self._turn:
                 self._at.discard(scope)
                 if not scope:
@@ -155,7 +156,8 @@ class ThreadLearning:
             except Exception as exc:  # noqa: BLE001  # one run that cannot be learned must not keep the others waiting
                 self._failed[scope, name] = self._failed.get((scope, name), 0) + 1
                 kind = "refused" if isinstance(exc, TenureError) else "failed"
-                event(_log, "run.not_learned", logging.ERROR, raised=exc, run=name, scope=scope, outcome=kind)
+                said = f"learning from run {name[:80]} {kind}: {type(exc).__name__}"
+                event(_log, f"learning.{kind}", logging.ERROR, said=said, failure=exc, run=name, scope=scope)
                 continue
             if learned.skipped:
                 if not book.settings().on("learn.enabled"):

@@ -68,6 +68,7 @@ class Caller:
         return scope
 
 
+NO_KEY = "The request carries no API key. Send one as 'Authorization: Bearer tnr_...'; make one: tenure keys create"
 UNKNOWN_KEY = "The API key is unknown, expired or revoked. Send one as 'Authorization: Bearer tnr_...'; make one: tenure keys create"
 
 
@@ -81,11 +82,11 @@ def identify(store: Store, presented: str, clock: Clock, *, request: str = "") -
         request: id of the request.
 
     Raises:
-        Problem: 401; an unknown, a wrong, an expired and a revoked key are told apart for nobody.
+        Problem: 401, no key, or one that is not valid; an unknown, a wrong, an expired and a revoked one are told apart for nobody.
     """
     found = read_key(presented)
     if found is None:
-        raise Problem(401, "key", UNKNOWN_KEY)
+        raise Problem(401, "key", UNKNOWN_KEY if presented else NO_KEY)
     try:
         with store.tenancy(found.tenant) as look:
             kept = look.api_key(found.id)

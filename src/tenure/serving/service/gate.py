@@ -10,6 +10,7 @@ import logging
 import re
 import secrets
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from typing import Any
 
@@ -105,7 +106,10 @@ class Gate:
                 ending = Problem(503, "ending", "The server ends. Try again.", headers={"Retry-After": "5"})
                 await ending.reply(request)(scope, receive, answer)
         except Exception as exc:  # noqa: BLE001  # whatever it is, it is told and logged
-            event(_log, "request.failed", logging.ERROR, raised=exc, request=request)
+            # Not the message: it may quote a lesson or a task.
+            frames = "".join(traceback.format_tb(exc.__traceback__))
+            said_of = f"request {request} failed: {type(exc).__name__}\n{frames}"
+            event(_log, "request.failed", logging.ERROR, said=said_of, failure=exc, request=request)
             if begun:
                 raise BrokenOff from None  # the server logs it with its message
             await Problem(500, "fault", FAULT).reply(request)(scope, receive, answer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import logging
 import signal
 import socket
 import sys
@@ -16,8 +17,11 @@ from typing import Any
 import uvicorn
 
 from tenure.errors import UserError
+from tenure.logs import event
 from tenure.ports import Clock, Store
 from tenure.serving.service.patience import PatientProtocol, room_for_connections
+
+_log = logging.getLogger("tenure.service")
 
 PORT = 8765
 
@@ -64,8 +68,13 @@ class Address:
             return False
 
 
-def check_start(address: Address, store: Store, clock: Clock, *, without_keys: bool) -> str:
+def check_start(address: Address, store: Store, clock: Clock, *, without_keys: bool, make: str) -> str:
     """Make sure that a server does not stand wide open; a word of advice, or empty.
+
+    Args:
+        address, store, clock: of the server.
+        without_keys: whether it asks for none.
+        make: the command that makes a key there.
 
     Raises:
         UserError: it would; the message says what to do.
@@ -76,21 +85,19 @@ def check_start(address: Address, store: Store, clock: Clock, *, without_keys: b
         if not address.loopback or address.behind_tls:
             raise UserError(
                 "--without-keys serves whoever can reach it as an admin, so it is for this machine alone. "
-                "Leave --host and --behind-tls out, or make a key: tenure keys create"
+                "Leave --host and --behind-tls out, or make a key: " + make
             )
         return ""
     has_key = store.has_api_key(clock.now().astimezone(UTC).isoformat())
     if not address.loopback:
         if not has_key:
-            raise UserError(
-                f"Nobody could use a server at {address.host}: there is no valid key yet. Make one first: tenure keys create --role admin"
-            )
+            raise UserError(f"Nobody could use a server at {address.host}: there is no valid key yet. Make one first: {make}")
         if not (address.tls_cert or address.behind_tls or address.plain_http):
             raise UserError(
                 f"Keys would cross the network to {address.host} in the open. Give --tls-cert and --tls-key; say --behind-tls "
                 "if something in front of it ends TLS; or --plain-http if the network is yours alone."
             )
-    return "" if has_key else "There is no key yet. Make one: tenure keys create --role admin"
+    return "" if has_key else f"There is no key yet. Make one: {make}"
 
 
 def listen(address: Address) -> socket.socket:
@@ -183,4 +190,6 @@ def serve(
     sys.setswitchinterval(TURN_S)
     if begun is not None:
         begun()
+    event(_log, "server.started", port=taken.getsockname()[1])
     Server(config).run(sockets=[taken])
+    event(_log, "server.ended")

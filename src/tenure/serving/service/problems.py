@@ -114,11 +114,11 @@ def problem_of(exc: TenureError) -> Problem:
     if isinstance(exc, StoreBusy):
         return Problem(503, "busy", "The database is held by others. Nothing was written; try again.", headers={"Retry-After": "1"})
     if isinstance(exc, StoreError):
-        event(_log, "store.failed", logging.ERROR, raised=exc, reason=type(exc.__cause__ or exc).__name__)
+        event(_log, "store.failed", logging.ERROR, said=f"store failed: {exc}", failure=exc)  # an address in it is the operator's affair
         return Problem(503, "store", "The database cannot be used now. Nothing was written; try again.", headers={"Retry-After": "5"})
     if isinstance(exc, ModelError):
         return Problem(502, "model", "The language model failed. What it was asked for can be tried again.")
-    event(_log, "request.failed", logging.ERROR, raised=exc)
+    event(_log, "request.failed", logging.ERROR, said=f"request failed: {type(exc).__name__}", failure=exc)
     return Problem(500, "fault", FAULT)
 
 

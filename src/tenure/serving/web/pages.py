@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
+import traceback
 from collections.abc import Callable, Coroutine
 from datetime import datetime
 from importlib.resources import files
@@ -102,7 +103,9 @@ def error_page(request: Request, exc: Exception) -> Response:
     elif isinstance(exc, HTTPException):
         status, told, headers = exc.status_code, f"There is no page {request.url.path[:200]}.", {}
     else:
-        event(_log, "page.failed", logging.ERROR, raised=exc, request=getattr(request.state, "request", ""))
+        number = getattr(request.state, "request", "")
+        said = f"page {number} failed: {type(exc).__name__}\n{''.join(traceback.format_tb(exc.__traceback__))}"
+        event(_log, "page.failed", logging.ERROR, said=said, failure=exc, request=number)
         status, told, headers = 500, "This is a fault in Tenure. The server's log says more, under the id of this request.", {}
     text = (
         environment()

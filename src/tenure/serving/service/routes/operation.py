@@ -14,6 +14,7 @@ from tenure.serving.service.api import PROBLEMS, told
 from tenure.serving.service.doing import Engined
 from tenure.serving.service.gate import LOOPBACK
 from tenure.serving.service.problems import Problem, answered
+from tenure.serving.service.readiness import check_ready
 from tenure.telemetry import exposition
 from tenure.version import VERSION
 
@@ -35,10 +36,9 @@ def healthy() -> Response:
 def ready(engine: Engined) -> Response:
     """Whether the database can be reached and has the form that this version knows."""
     try:
-        with engine.store.tenancy("local") as look:
-            look.audited(limit=1)
+        check_ready(engine.store)
     except TenureError as exc:
-        event(_log, "store.not_ready", logging.ERROR, raised=exc)
+        event(_log, "store.failed", logging.ERROR, said=f"not ready: {exc}", failure=exc)
         raise Problem(503, "store", "The database cannot be used now. The server's log says why.", headers={"Retry-After": "5"}) from None
     return answered({"status": "ready", "version": VERSION})
 
@@ -53,7 +53,12 @@ def metrics(request: Request) -> Response:
     shown = request.headers.get("authorization", "").removeprefix("Bearer ")
     here = request.client is not None and request.client.host in LOOPBACK and "x-forwarded-for" not in request.headers
     if not (hmac.compare_digest(token.encode(), shown.encode("latin-1", "replace")) if token else here):
-        raise Problem(403, "operator", "Metrics are the operator's affair: ask from the server's own machine, or show its metrics token.")
+        who = (
+            f"Send the token of the server's {METRICS_TOKEN}: 'Authorization: Bearer TOKEN'."
+            if token
+            else "Ask from the server's own machine."
+        )
+        raise Problem(403, "operator", f"Metrics are the operator's affair, and no API key opens them. {who}")
     told_now = exposition()
     if told_now is None:
         raise Problem(404, "metrics", "This server keeps no metrics. Start it with --metrics.")
