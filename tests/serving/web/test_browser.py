@@ -141,7 +141,7 @@ def window(live_site: tuple[Site, str], tmp_path_factory: pytest.TempPathFactory
         found.size(WIDE)
         found.prefer("light")
         found.open("/review")
-        assert found.text("h1") == "Sign in"
+        assert found.text("h1") == "Sign in to Tenure"
         found.press(site.key("admin"), "\ue007")
         found.wait(lambda: found.text("h1") == "Review", "signed in, and where one wanted to be")
         yield found
@@ -170,6 +170,14 @@ def test_a_page_has_no_barriers_in_either_theme_and_fits_a_phone(window: Window,
     window.size(WIDE)
     assert window.run("return document.title").endswith("· Tenure")  # a hostile text would have changed it
     assert [one for one in window.errors() if "404" not in one] == []
+
+
+def test_words_of_a_table_are_whole_where_there_is_room(window: Window) -> None:
+    window.size(WIDE)
+    window.open("/keys")
+    tall = window.run("return [...document.querySelectorAll('button.danger')].map(one => one.offsetHeight)")
+    assert tall, "the page lists no key that could be revoked"
+    assert max(tall) < 40, "the word on a button is broken into lines"
 
 
 def test_the_theme_of_ones_own_goes_before_that_of_the_system(window: Window, needs_axe: None) -> None:
@@ -256,15 +264,19 @@ def test_all_of_it_works_without_script(window: Window, live_site: tuple[Site, s
 
     book = live_site[0].book
     ids = [change.id for change in book.held()]
+
+    def said() -> str:
+        return " ".join(one.text for one in window.driver.find_elements(By.ID, "said"))  # none while the next page is on its way
+
     window.command("Emulation.setScriptExecutionDisabled", value=True)
     try:
         window.open("/review")
         window.driver.find_element(By.CSS_SELECTOR, f"input[value='{ids[1]}']").click()
         window.driver.find_element(By.CSS_SELECTOR, "button[value=reject]").click()
-        assert "1 change rejected" in window.driver.find_element(By.ID, "said").text
+        window.wait(lambda: "1 change rejected" in said(), "it is said what was done")
         assert ids[1] not in {change.id for change in book.held()}
         window.driver.find_element(By.CSS_SELECTOR, ".undo button").click()
-        assert "waits again" in window.driver.find_element(By.ID, "said").text
+        window.wait(lambda: "waits again" in said(), "it is said that it was taken back")
     finally:
         window.command("Emulation.setScriptExecutionDisabled", value=False)
 
