@@ -102,7 +102,13 @@ class MissingExtra(UserError):
 
 
 class StoreError(TenureError):
-    """The database could not do what was asked."""
+    """The database could not do what was asked.
+
+    Attributes:
+        reason: a word for logs, such as `unreachable`; empty where the kind of the error says enough.
+    """
+
+    reason = ""
 
 
 class SchemaMismatch(StoreError):

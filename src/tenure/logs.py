@@ -18,6 +18,7 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import TextIO
 
+from tenure.errors import StoreError
 from tenure.telemetry.attributes import FORMS, Value, fields
 
 _NAME = re.compile(r"[a-z][a-z0-9_.]{0,63}")
@@ -36,7 +37,7 @@ def event(
         name: what happened, such as `request.done`.
         level: as in `logging`.
         said: the same as a sentence, for logs that are no lines of JSON; empty for the name with its fields.
-        failure: what it came of; its kind and where it was raised are told, its message is not.
+        failure: what it came of; its kind, where it was raised, and of a database's the reason in a word are told, its message is not.
         given: fields of `tenure.telemetry.attributes.FORMS`; others are left out, and counted under `left_out`.
 
     Raises:
@@ -45,7 +46,10 @@ def event(
     if not _NAME.fullmatch(name):
         raise ValueError("The name of an event is lower case letters, digits, dots and underscores, and begins with a letter.")
     if logger.isEnabledFor(level):
-        told = dict(given) if failure is None else {"error": type(failure).__name__, **given}
+        told = dict(given)
+        if failure is not None:
+            why = {"reason": failure.reason} if isinstance(failure, StoreError) and failure.reason else {}
+            told = {"error": type(failure).__name__, **why, **told}
         raised_at = _raised_at(failure)
         plain = {**fields(told), **({"raised_at": raised_at} if raised_at else {})}
         logger.log(

@@ -217,20 +217,21 @@ def test_a_database_that_is_not_set_up_says_what_to_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "said", "reason"),
     [
-        ("postgresql://tenure_app:s3cret@127.0.0.1:1/x", "cannot be reached"),
-        ("postgresql://tenure_app:s3cret@{}/nowhere", "does not exist on its server"),
-        ("postgresql://nobody:s3cret@{}/postgres", "refused the login"),
-        ("postgresql://tenure_app:s3cret@127.0.0.1:port:s3cret/x", "cannot be read"),
-        ("postgresql://tenure_app:pass@s3cret@127.0.0.1/x", "cannot be read"),
+        ("postgresql://tenure_app:s3cret@127.0.0.1:1/x", "cannot be reached", "unreachable"),
+        ("postgresql://tenure_app:s3cret@{}/nowhere", "does not exist on its server", "no_database"),
+        ("postgresql://nobody:s3cret@{}/postgres", "refused the login", "login"),
+        ("postgresql://tenure_app:s3cret@127.0.0.1:port:s3cret/x", "cannot be read", ""),
+        ("postgresql://tenure_app:pass@s3cret@127.0.0.1/x", "cannot be read", ""),
     ],
 )
-def test_what_is_wrong_with_an_address_is_said_without_its_password(url: str, said: str) -> None:
+def test_what_is_wrong_with_an_address_is_said_without_its_password(url: str, said: str, reason: str) -> None:
     host = address(postgres.admin_url()).shown.partition("host=")[2].replace("/", "%2F")
     with pytest.raises(StoreError, match=said) as caught:
         open_postgres(url.format(host) if "{}" in url else url)
     assert "s3cret" not in str(caught.value)
+    assert caught.value.reason == reason
 
 
 def test_a_name_that_no_index_holds_is_refused_by_name(store: PostgresStore) -> None:

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("opentelemetry.sdk", reason="needs the extra telemetry")
 
 from tenure import Add, telemetry
+from tenure.errors import StoreError
 from tenure.logs import configure_logs, event, in_request
 from tenure.telemetry.attributes import tenant_digest
 from tenure.testing import open_trial
@@ -52,6 +53,14 @@ def test_a_failure_is_told_by_its_kind_and_place(lines: io.StringIO) -> None:
     assert (line["event"], line["error"], line["run"]) == ("job.failed", "ValueError", "r1")
     assert line["raised_at"].startswith("test_logs:")
     assert MARK not in lines.getvalue()
+
+
+def test_why_a_database_could_not_be_used_is_told_in_a_word(lines: io.StringIO) -> None:
+    failure = StoreError(f"Database {MARK} cannot be reached")
+    failure.reason = "unreachable"
+    event(logging.getLogger("tenure.service"), "store.failed", logging.ERROR, failure=failure)
+    (line,) = read(lines)
+    assert (line["error"], line["reason"], MARK in lines.getvalue()) == ("StoreError", "unreachable", False)
 
 
 def test_a_log_that_is_no_json_has_the_sentence(caplog: pytest.LogCaptureFixture) -> None:

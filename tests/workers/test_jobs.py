@@ -86,6 +86,7 @@ def test_a_job_that_fails_is_dead_with_its_reason_until_it_is_replayed(database:
     command(database.url, "run", "--drain")
     listed = command(database.url, "jobs", "--dead", "--json")
     (dead,) = listed["jobs"]
+    assert [command(database.url, "jobs", "--json", "--tenant", name)["jobs"] for name in ("acme", "globex")] == [[dead], []]
     assert (dead["scope"], dead["run"], dead["state"], dead["queue"]) == ("acme/desk", "r1", "dead", "learn.nobody")
     assert "nobody" in dead["problem"], "it says what is wrong"
     command(database.url, "run", "--drain")

@@ -256,7 +256,10 @@ def as_ours(exc: psycopg.Error, place: Address) -> TenureError:
             "Run, with an administrator's address: tenure migrate"
         )
     if not state or state.startswith(("08", "28", "57P")) or state == "3D000":
-        return StoreError(_unreachable(said, state, place))
+        found, reason = _unreachable(said, state, place)
+        error = StoreError(found)
+        error.reason = reason
+        return error
     what = _UNSTORABLE.get(state, "")
     if state == "54000" and "index row" in said:
         what = "a name or an id of so many characters (up to 500 can be kept)"
@@ -267,20 +270,24 @@ def as_ours(exc: psycopg.Error, place: Address) -> TenureError:
     return StoreError(f"Database {place.shown} cannot be used ({state}: {said}).")
 
 
-def _unreachable(said: str, state: str, place: Address) -> str:
+def _unreachable(said: str, state: str, place: Address) -> tuple[str, str]:
+    """What to say of a database that cannot be had, and a word for logs."""
     if "password" in said or state == "28P01":
         return (
             f"Database {place.shown} refused the login: the password of role '{place.user or 'of the login'}' is wrong or missing. "
             "Put the right one into the address, PGPASSWORD or ~/.pgpass. An administrator gives the application's role another: "
             "tenure migrate --password"
-        )
+        ), "password"
     if state == "3D000" or ("database" in said and "does not exist" in said):
-        return f"Database {place.shown} does not exist on its server. Make it, such as by: createdb {place.database or 'tenure'}"
+        return (
+            f"Database {place.shown} does not exist on its server. Make it, such as by: createdb {place.database or 'tenure'}",
+            "no_database",
+        )
     if "does not exist" in said or state == "28000":
-        return f"Database {place.shown} refused the login ({said}). Run, with an administrator's address: tenure migrate"
+        return f"Database {place.shown} refused the login ({said}). Run, with an administrator's address: tenure migrate", "login"
     if state.startswith("57P") or "closed" in said or "terminat" in said or "lost" in said:
         return (
             f"The connection to database {place.shown} broke ({said}). What was being written is kept whole or not at all; "
             "sending it again does no harm."
-        )
-    return f"Database {place.shown} cannot be reached ({said}). Is the server running, and are host and port right?"
+        ), "broken"
+    return f"Database {place.shown} cannot be reached ({said}). Is the server running, and are host and port right?", "unreachable"

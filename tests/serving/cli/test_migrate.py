@@ -27,6 +27,7 @@ def test_a_database_is_set_up_used_and_set_up_again(cli: Cli, runs_file: str) ->
     application = first.out.strip().removeprefix("TENURE_DB=")
     password = application.partition("app_of_the_cli:")[2].partition("@")[0]
     assert len(password) > 20
+    assert "Its password is as before, and is not shown" in cli("migrate", "--db", url, "--role", "app_of_the_cli").err
     again = cli("migrate", "--db", url, "--role", "app_of_the_cli", "--json").json
     assert (again["role_made"], again["password"], again["before"]) == (False, "", again["now"])
     said = [cli(*words, TENURE_DB=application) for words in (("learn", runs_file, "--dry-run"), ("learn", runs_file), ("status",))]

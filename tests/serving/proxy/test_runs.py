@@ -232,7 +232,8 @@ def test_two_tenants_see_nothing_of_each_other() -> None:
         assert foreign.text.replace(runs["acme"], "01NONE") == missing.text
         count = len(there.provider.got)
         assert ask(there.url, x_tenure_key=keys["globex"], x_tenure_scope="acme/support").status_code == 404
-        assert ask(there.url, x_tenure_key=keys["globex"][:-8] + "xxxxxxxx").status_code == 401
+        wrong = ask(there.url, x_tenure_key=keys["globex"][:-8] + "xxxxxxxx")
+        assert (wrong.status_code, "x-tenure-key" in wrong.json()["error"]["message"]) == (401, True)
         refused = ask(there.url)
         assert refused.status_code == 401
         assert "x-tenure-key" in refused.json()["error"]["message"]
@@ -330,6 +331,35 @@ def test_without_a_store_requests_pass_untouched_and_say_so(how: str, word: str)
         while ask(there.url, body=body).headers["x-tenure"] != "added":  # what was slow goes on meanwhile, and the machine may be busy
             assert time.monotonic() < until
             time.sleep(0.1)
+
+
+def test_an_answer_that_takes_longer_than_tenure_names_its_run_although_nothing_was_added() -> None:
+    store = Failing(InMemoryStore())
+    with running(store, budget_ms=5) as there:
+        provider_done = threading.Event()
+
+        def later(got: object) -> Answer:
+            provider_done.wait(10)  # the provider thinks until Tenure is done
+            return Answer(chunks=[chat_reply()])
+
+        there.provider.answer = later
+        store.how = "slow"
+        threading.Timer(3.0, provider_done.set).start()
+        answer = ask(there.url)
+        assert answer.headers["x-tenure"] == "passed; slow"
+        run = answer.headers["x-tenure-run"]
+        store.how = ""
+        assert httpx2.post(f"{there.url}/v1/runs/{run}/outcome", json={"success": True}).status_code == 202
+
+
+def test_who_watches_the_proxy_is_told_whether_it_answers_and_whether_its_database_does() -> None:
+    store = Failing(InMemoryStore())
+    with running(store, without_keys=False) as there:
+        assert [httpx2.get(f"{there.url}/{name}").status_code for name in ("healthz", "readyz")] == [200, 200]
+        store.how = "down"
+        assert [httpx2.get(f"{there.url}/{name}").status_code for name in ("healthz", "readyz")] == [200, 503]
+        assert httpx2.head(f"{there.url}/healthz").content == b""
+        assert there.provider.got == []
 
 
 def test_keys_that_cannot_be_checked_let_only_those_pass_who_pay_themselves() -> None:

@@ -18,6 +18,7 @@ import httpx2
 import pytest
 
 from tenure.client import AsyncClient, Client, ServiceError
+from tenure.errors import UserError
 from tests.serving.service.services import RUN
 
 Tenure = Callable[..., subprocess.CompletedProcess[str]]
@@ -140,6 +141,7 @@ def test_the_official_client_of_mcp_calls_tools_by_role(tenure: Tenure, tenure_c
 def test_it_refuses_to_stand_wide_open(tenure: Tenure) -> None:
     nobody = tenure("serve", "--db", "book.db", "--host", "0.0.0.0", "--port", "0")
     assert (nobody.returncode, "there is no valid key yet" in nobody.stderr) == (2, True)
+    assert "tenure keys create --role admin --tenant NAME --db book.db" in nobody.stderr
     key_for(tenure)
     bare = tenure("serve", "--db", "book.db", "--host", "0.0.0.0", "--port", "0")
     assert (bare.returncode, "in the open" in bare.stderr) == (2, True)
@@ -202,6 +204,8 @@ def test_keys_are_made_listed_and_revoked_on_the_command_line(tenure: Tenure) ->
     assert all(part in listed for part in (made["id"], "reader", "acme/x", "ci", "valid"))
     revoked = tenure("keys", "revoke", made["key"], "--db", "book.db", "--tenant", "acme", "--json")
     assert json.loads(revoked.stdout)["state"] == "revoked"
+    elsewhere = tenure("keys", "--db", "book.db").stderr
+    assert "tenure keys list --tenant NAME --db book.db" in elsewhere
     assert tenure("keys", "revoke", "nothing", "--db", "book.db", "--tenant", "acme").returncode == 2
     assert tenure("keys", "create", "--db", "book.db", "--tenant", "acme", "--role", "king").returncode == 2
 
@@ -223,3 +227,42 @@ with services.service(InMemoryStore()) as service:
 def test_a_first_call_of_mcp_while_its_library_is_loaded_is_answered(root: Path) -> None:
     done = subprocess.run([sys.executable, "-c", AT_ONCE, str(root)], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, "Deadlock" in done.stderr) == (0, False), done.stderr
+
+
+def test_what_to_type_next_about_a_key_works_as_it_is_written(tenure: Tenure) -> None:
+    made = tenure("keys", "create", "--db", "book.db", "--scope", "acme/x", "--role", "reader")
+    typed = made.stderr.rpartition("Revoke it: tenure ")[2].split()
+    assert "is revoked since" in tenure(*typed).stdout
+
+
+def test_without_the_parts_of_the_service_keys_say_which_extra_has_them(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['fastapi'] = None; from tenure.serving.cli.main import main; main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "keys", "--db", "book.db"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, "API keys need the extra 'server'" in ended.stderr) == (2, True), ended.stderr
+
+
+def test_a_database_that_was_named_and_is_not_there_is_said_to_be_made(tenure_command: list[str], tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*tenure_command, "serve", "--db", "tpyo.db", "--port", "0", "--without-keys"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stderr is not None
+        said = [process.stderr.readline(), process.stderr.readline()]
+        assert "There was no database at tpyo.db" in said[1], said
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8765", "", "ftp://x"])
+def test_what_is_no_address_is_refused_before_anything_is_sent(url: str) -> None:
+    with pytest.raises(UserError, match="no address of a service"):
+        Client(url, "tnr_x")
+
+
+def test_an_address_of_the_api_is_that_of_the_service(tenure: Tenure, tenure_command: list[str], tmp_path: Path) -> None:
+    key = key_for(tenure)
+    with serving(tenure_command, tmp_path) as (url, _), Client(f"{url}/v1/", f"{key}\n") as client:
+        assert client.context("close the books").run

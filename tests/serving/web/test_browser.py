@@ -150,7 +150,7 @@ def window(live_site: tuple[Site, str], tmp_path_factory: pytest.TempPathFactory
         found.size(WIDE)
         found.prefer("light")
         found.open("/review")
-        assert found.text("h1") == "Sign in"
+        assert found.text("h1") == "Sign in to Tenure"
         found.press(site.key("admin"), "\ue007")
         found.wait(lambda: found.text("h1") == "Review", "signed in, and where one wanted to be")
         yield found
@@ -179,6 +179,14 @@ def test_a_page_has_no_barriers_in_either_theme_and_fits_a_phone(window: Window,
     window.size(WIDE)
     assert window.run("return document.title").endswith("· Tenure")  # a hostile text would have changed it
     assert [one for one in window.errors() if "404" not in one] == []
+
+
+def test_words_of_a_table_are_whole_where_there_is_room(window: Window) -> None:
+    window.size(WIDE)
+    window.open("/keys")
+    tall = window.run("return [...document.querySelectorAll('button.danger')].map(one => one.offsetHeight)")
+    assert tall, "the page lists no key that could be revoked"
+    assert max(tall) < 40, "the word on a button is broken into lines"
 
 
 def test_the_theme_of_ones_own_goes_before_that_of_the_system(window: Window, needs_axe: None) -> None:

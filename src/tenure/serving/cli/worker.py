@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
     group = add_group(
         app,
         "worker",
-        "Learn in the background for a service on PostgreSQL.",
+        "Learn in the background for a service on PostgreSQL.\n\nAlone it does what run does.",
         "tenure worker run --db postgresql://tenure_app@db/tenure",
         "tenure worker run --at-once 8 --limit openai=600 --per-tenant 2",
         "tenure worker jobs --dead",
@@ -95,15 +95,17 @@ def jobs(
     request: Request,
     dead: Annotated[bool, typer.Option("--dead", help="Only those whose attempts are used up.")] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, metavar="N", help="How many at most.")] = 20,
+    tenant: Annotated[str, typer.Option("--tenant", metavar="NAME", help="Only those of a tenant; else of all.", show_default=False)] = "",
 ) -> int:
-    """List jobs: what waits, runs, is done, or is dead and why."""
+    """List jobs: what waits, runs, is done, or is dead and why; newest first."""
     with _opened(request) as (_, queue, _engine, _url):
         counts = queue.counts()
-        found = queue.jobs("dead" if dead else None, limit=limit)
+        found = queue.jobs("dead" if dead else None, tenant=tenant, limit=limit)
         if request.as_json:
             request.terminal.document({"counts": counts, "jobs": [asdict(job) for job in found]})
             return OK
-        request.terminal.text(", ".join(f"{number} {state}" for state, number in counts.items()))
+        of_all = "of all tenants: " if tenant else ""
+        request.terminal.text(of_all + ", ".join(f"{number} {state}" for state, number in counts.items()))
         for job in found:
             about = f"{job.scope} {job.run}".strip()
             why = f"  {job.problem}" if job.problem else ""
