@@ -18,7 +18,9 @@ def test_the_estimate_of_a_whole_is_about_the_sum_of_its_parts(one: str, other: 
     assert abs(estimate_tokens(one + other) - estimate_tokens(one) - estimate_tokens(other)) <= 5
 
 
-LINES = st.text(st.sampled_from("\n\r\t -.,;_|#x7A\x0b\x1c"), max_size=40) | st.sampled_from(["- [les-1] Sum last.", "word", "  | on", "____"])
+LINES = st.text(st.sampled_from("\n\r\t -.,;_|#x7A\x0b\x1c"), max_size=40) | st.sampled_from(
+    ["- [les-1] Sum last.", "word", "  | on", "____"]
+)
 
 
 @given(st.lists(LINES, max_size=120).map("\n- ".join))

@@ -75,7 +75,9 @@ def seen(look: Reading, ids: Sequence[str]) -> dict[str, object]:
         "near runs": named(look.near(runs, (), limit=20)),
         "near tools": named(look.near((), WORDS[:3], limit=20)),
         "near both": named(look.near(runs, WORDS[2:5], limit=9)),
-        "found": [[(hit.lesson.text, hit.scope, hit.score, hit.words, hit.identifiers) for hit in look.search(q, limit=50)] for q in QUESTIONS],
+        "found": [
+            [(hit.lesson.text, hit.scope, hit.score, hit.words, hit.identifiers) for hit in look.search(q, limit=50)] for q in QUESTIONS
+        ],
         "cases": [[(hit.run, hit.score, hit.words) for hit in look.cases_like(q, limit=20)] for q in QUESTIONS],
         "runs": dict(look.runs([*runs, "run-none"])),
         "newest": runs,

@@ -6,24 +6,24 @@ The same for every database; what differs (text search, opening, locking) comes 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, func, or_, select
 
 from tenure.governance import ledger as chain
 from tenure.playbook.delta_json import delta_from_json
 from tenure.playbook.folding import fold, folding_key
-from tenure.playbook.lessons import Brief, Lesson, Tallies, normalised
+from tenure.playbook.lessons import Lesson, normalised
 from tenure.playbook.notation import assemble, record_from_json
 from tenure.playbook.records import Member, Record, read_lesson, root_of
 from tenure.playbook.render import Core
 from tenure.playbook.run import Run
 from tenure.playbook.state import Playbook
-from tenure.ports import VECTOR_KINDS, CaseHit, FailedReply, Hit, LedgerEntry, Nearest, Unembedded, VectorKind
+from tenure.ports import VECTOR_KINDS, FailedReply, LedgerEntry, Nearest, Unembedded, VectorKind
 from tenure.stores import codec, rows, sql_memory_vectors, sql_observations, sql_vectors
-from tenure.stores.dialect import Dialect, Searchable
+from tenure.stores.dialect import Dialect
 from tenure.stores.expressions import is_shortened, whole_key
 from tenure.stores.prepared import fetch, fetch_among
 from tenure.stores.scopes import parents, tenant
@@ -36,7 +36,6 @@ from tenure.stores.sql_postponed import SqlPostponed
 from tenure.stores.sql_removal import SqlRemoval
 from tenure.stores.sql_shared import SqlShared
 from tenure.stores.sql_waiting import SqlWaiting
-from tenure.stores.weighing import Weighed
 
 _AT_ONCE = 500
 

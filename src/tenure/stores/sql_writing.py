@@ -29,9 +29,9 @@ from tenure.stores.growth import finished, grown, told_before, tools_called
 from tenure.stores.memory_codec import entry_of
 from tenure.stores.prepared import change, fetch, fetch_among, put
 from tenure.stores.sql_grades import SqlGrading, keep_label
+from tenure.stores.sql_lessons import LIVE, portions
 from tenure.stores.sql_memory import SqlMemoryKeeping
 from tenure.stores.sql_postponed import SqlPostponing
-from tenure.stores.sql_lessons import LIVE, portions
 from tenure.stores.sql_sharing import SqlTakingIn
 from tenure.stores.vectors import lesson_text
 from tenure.stores.weighing import SOURCE_CHARACTERS, SOURCE_TASKS
