@@ -229,12 +229,12 @@ class Tenure(Adapting, FigureKeeping, HoldingOut, HostThinking, LedgerSharing, R
         with self.store.reading(self.scope) as reading:
             settings = read_settings(reading.setting)
             question, embedder = self.vectors.looked_up(reading, settings)
-            looked = found_in(reading, question) if embedder is None else None
-        if looked is None:
+            if embedder is None:
+                found, changed = found_in(reading, question)
+        if embedder is not None:
             question = self.vectors.ask(embedder, text)
             with self.store.reading(self.scope) as reading:
-                looked = found_in(reading, question)
-        found, changed = looked
+                found, changed = found_in(reading, question)
         if found.core is not None and changed:
             with self.store.writing(self.scope) as work:
                 work.keep_core(found.core, found.core_size)

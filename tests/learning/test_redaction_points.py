@@ -58,6 +58,19 @@ def test_what_older_rules_let_through_is_not_recalled(told: str, secret: str) ->
     assert secret not in recalled
 
 
+@pytest.mark.parametrize(("budget", "cored"), [(1_500, True), (1_900, False), (2_300, True)])
+def test_a_core_that_fits_no_longer_once_its_secrets_are_marked_is_left_out_and_the_budget_holds(budget: int, *, cored: bool) -> None:
+    secrets = [" ".join(f"pw=hunter{number}{place}" for place in range(9)) for number in range(40)]
+    with open_trial() as book:
+        with book.store.writing(book.scope) as work:
+            work.admit(Delta("01J00", [Add("s", text) for text in secrets], scope=book.scope))
+        found = book.context("log in as hunter", budget=budget)
+    assert found.tokens <= budget
+    assert "hunter3" not in found.text
+    assert found.lessons
+    assert bool(found.core) == bool(found.stable) == cored, "between, the whole playbook fits only as long as it is unmarked"
+
+
 @pytest.mark.parametrize("form", ["ace", "json"])
 @pytest.mark.parametrize(("told", "secret"), TOLD.values(), ids=TOLD)
 def test_what_older_rules_let_through_does_not_leave(told: str, secret: str, form: Form) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.ranking import SAME_AGAIN, choose, choose_apart, estimate_tokens, overlap, words
+from tenure.ranking import _ASCII_TOKEN, SAME_AGAIN, choose, choose_apart, estimate_tokens, overlap, words
 from tests.strategies import any_texts
 
 
@@ -16,6 +16,22 @@ def test_the_estimate_of_a_whole_is_about_the_sum_of_its_parts(one: str, other: 
     assert (estimate_tokens(one) == 0) <= (not one.strip() or not one.isascii())
     # Rounding of each part, and what the seam cuts or joins.
     assert abs(estimate_tokens(one + other) - estimate_tokens(one) - estimate_tokens(other)) <= 5
+
+
+LINES = st.text(st.sampled_from("\n\r\t -.,;_|#x7A\x0b\x1c"), max_size=40) | st.sampled_from(
+    ["- [les-1] Sum last.", "word", "  | on", "____"]
+)
+
+
+@given(st.lists(LINES, max_size=120).map("\n- ".join))
+def test_the_tokens_of_a_long_list_are_those_of_its_items(text: str) -> None:
+    """Long texts are counted by items, and short ones as they stand; the count must not tell."""
+    assert estimate_tokens(text) == len(_ASCII_TOKEN.findall(text))
+
+
+@pytest.mark.parametrize("ending", [".", "x", "7", "_", " ", ")", "....", "\r"])
+def test_a_line_end_counts_as_the_whole_text_is_cut(ending: str) -> None:
+    assert estimate_tokens(f"Sum last{ending}\n") == len(_ASCII_TOKEN.findall(f"Sum last{ending}\n"))
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,19 @@ def test_what_has_a_vector_waits_no_more_and_none_counts_as_one(store: Store) ->
     assert near(store, scope, [1.0, 0.0]) == ["ctx-1"]
 
 
+def test_whether_there_are_vectors_is_told_of_the_scope_and_its_parents_by_model_and_dimension(store: Store) -> None:
+    scope = fresh_scope()
+    write(store, scope, "01A", Add("s", "first", id="ctx-1"), Add("s", "second", id="ctx-2"))
+    put(store, scope, "m", {"ctx-1": [1.0, 0.0]})
+    put(store, scope, "empty", {"ctx-1": None})
+    for here in (scope, f"{scope}/team"):
+        with store.reading(here) as look:
+            assert (look.has_vectors("m"), look.has_vectors("m", dimension=2), look.has_vectors("m", dimension=3)) == (True, True, False)
+            assert (look.has_vectors("empty", dimension=3), look.has_vectors("other")) == (True, False)
+    with store.reading(fresh_scope()) as look:
+        assert not look.has_vectors("m")
+
+
 def test_an_edited_lesson_waits_again_and_is_not_found_by_its_old_text(store: Store) -> None:
     scope = fresh_scope()
     write(store, scope, "01A", Add("s", "first", id="ctx-1"), Add("s", "second", id="ctx-2"))

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tenure.fusion import Candidate
 from tenure.playbook.delta import Add, Delta
 from tenure.playbook.lessons import Evidence
 from tenure.playbook.run import Run, Task
 from tenure.ports import Hit, Store
 from tenure.stores.in_memory import InMemoryStore
 from tenure.stores.sqlite import open_sqlite
-from tenure.stores.weighing import ENOUGH_HOLDERS, Searched, Weighed, weigh
+from tenure.stores.weighing import ENOUGH_HOLDERS, Searched, Weighed, candidate, weigh
 from tests.stores.contract import fresh_scope, keep_operations, nasty_texts
 
 TEXTS = {
@@ -258,8 +259,9 @@ class _Common:
     def lengths(self, most: int) -> list[float]:
         return [2.0]
 
-    def take(self, rows: list[int]) -> dict[int, tuple[str, Searched]]:
-        return {1: ("a", Searched(said="rare other")), 2: ("b", Searched(said="rare common"))}
+    def take(self, rows: list[int], wanted: list[str], marks: list[str]) -> dict[int, Candidate]:
+        texts = {1: ("a", Searched(said="rare other")), 2: ("b", Searched(said="rare common"))}
+        return {row: candidate(*texts[row], wanted, marks) for row in rows}
 
 
 def test_a_word_that_very_many_hold_puts_none_forward_beside_a_rare_one_but_counts() -> None:

@@ -169,8 +169,7 @@ def recall(
     """
     counted = count or Estimate()
     stable, lessons, size = stable_part(reading, budget, core_tokens, at, counted, drawing)
-    if bare:
-        stable, lessons = None, {}
+    stable, lessons = (None, {}) if bare else (stable, lessons)
     text = stable.text if stable is not None else ""
     shown = set(stable.ids) if stable is not None else set[str]()
     outlook, candidates = _look_out_beside(shown, reading, task, question)

@@ -12,6 +12,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any, cast
@@ -22,7 +23,7 @@ from tenure.playbook.run import Run, Task
 from tenure.ports import VECTOR_KINDS, Embedded, Near, Nearest, Unembedded, VectorKind
 from tenure.stores import codec, rows, sql_memory_vectors
 from tenure.stores.log_search import split_session_name
-from tenure.stores.prepared import change
+from tenure.stores.prepared import change, fetch
 from tenure.stores.scopes import tenant
 from tenure.stores.vectors import Block, Compared, best, lesson_text, nearest_of, pack, run_text, text_hash, unpack
 
@@ -338,11 +339,18 @@ def drop_others(connection: Connection, scope: str, model: str) -> int:
 
 def has_any(connection: Connection, scopes: Sequence[str], model: str, dimension: int = 0) -> bool:
     """Whether one of some scopes of a tenant has a vector of a model; with a dimension, of that one or an empty one."""
+    here: dict[str, object] = {"tenant": tenant(scopes[0]), "model": model, "dimension": dimension, "none": 0, "most": 1, "skipped": 0}
+    statement = _any(len(scopes), bool(dimension))
+    return bool(fetch(connection, statement, {**here, **{f"scope_{place}": scope for place, scope in enumerate(scopes)}}))
+
+
+@lru_cache(maxsize=32)
+def _any(scopes: int, of_dimension: bool) -> Any:
     t = rows.vectors
-    inside = [t.c.tenant == tenant(scopes[0]), t.c.scope.in_(scopes), t.c.model == model]
-    if dimension:
-        inside.append(t.c.dimension.in_((0, dimension)))
-    return connection.execute(select(t.c.id).where(*inside).limit(1)).first() is not None
+    inside = [t.c.tenant == bindparam("tenant"), t.c.scope.in_([bindparam(f"scope_{place}") for place in range(scopes)])]
+    if of_dimension:
+        inside.append(t.c.dimension.in_([bindparam("none"), bindparam("dimension")]))
+    return select(t.c.id).where(*inside, t.c.model == bindparam("model")).limit(bindparam("most")).offset(bindparam("skipped"))
 
 
 def counts(connection: Connection, scope: str, dimension: int = 0) -> dict[str, int]:
