@@ -120,6 +120,8 @@ VALUES = st.dictionaries(
 
 @given(VALUES, ANY)
 @settings(max_examples=60)
+@example({"a": ["A", ","]}, "")
+@example({"a": ["A", "", 'B", C', "\\", "]"], "b": [",", "A"]}, "")
 def test_frontmatter_comes_back(values: dict[str, object], body: str) -> None:
     read, rest = split_frontmatter(write_frontmatter(values) + body)  # type: ignore[arg-type]
     assert rest == body

@@ -11,6 +11,8 @@ Value = str | int | Sequence[str]
 _KEY = re.compile(r"([A-Za-z][\w-]*):(?:[ \t]+(.*?))?[ \t]*")
 # JSON leaves these as they are; YAML takes some for ends of lines and refuses others.
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+# A comma within quotes ends no item.
+_ITEM = re.compile(r'[ \t]*("(?:[^"\\]|\\.)*"(?=[ \t]*(?:,|$))|[^,]*)(?:[ \t]*,|$)')
 _BARE = re.compile(r"[A-Za-z][\w+-]*")
 
 
@@ -75,7 +77,8 @@ def _read(said: str) -> Value:
                 return tuple(held)
         except ValueError:
             pass
-        return tuple(str(_read(part.strip())) for part in said.strip("[]").split(",") if part.strip())
+        parts = (found[1].strip() for found in _ITEM.finditer(said[1:].removesuffix("]")))
+        return tuple(str(_read(part)) for part in parts if part)
     if said.startswith('"'):
         try:
             held = json.loads(said)
