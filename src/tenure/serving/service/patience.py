@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-
 RESERVED = 100
 """Files that a process opens beside its connections: the database, its log, what it calls."""
 
