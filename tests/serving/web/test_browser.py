@@ -81,9 +81,11 @@ class Window:
             ActionChains(self.driver).send_keys(key).perform()
 
     def wait(self, until: Callable[[], Any], what: str) -> Any:
+        from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
         from selenium.webdriver.support.wait import WebDriverWait
 
-        return WebDriverWait(self.driver, 20, poll_frequency=0.1).until(lambda _: until(), what)
+        going = (NoSuchElementException, StaleElementReferenceException)  # while one page goes and the next comes
+        return WebDriverWait(self.driver, 20, poll_frequency=0.1, ignored_exceptions=going).until(lambda _: until(), what)
 
     def barriers(self, *rules: str) -> list[str]:
         """What axe finds that is serious or worse, a line each."""
@@ -266,7 +268,7 @@ def test_all_of_it_works_without_script(window: Window, live_site: tuple[Site, s
     ids = [change.id for change in book.held()]
 
     def said() -> str:
-        return " ".join(one.text for one in window.driver.find_elements(By.ID, "said"))  # none while the next page is on its way
+        return str(window.driver.find_element(By.ID, "said").text)
 
     window.command("Emulation.setScriptExecutionDisabled", value=True)
     try:
