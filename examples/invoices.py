@@ -51,4 +51,4 @@ def decide(told: str, results: Sequence[str]) -> dict[str, Any] | str:
 def tell(run: ActiveRun, answer: str, *, success: bool) -> None:
     """Print how a run went and what was learned from it."""
     print(f"{run.task.text}: {'succeeded' if success else 'failed'}. {answer}")
-    print(f"  shown {len(run.shown.lessons)} lessons, learned {run.learned.added if run.learned else 0}")
+    print(f"  lessons: {len(run.shown.lessons)} shown, {run.learned.added if run.learned else 0} learned")

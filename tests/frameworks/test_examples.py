@@ -50,8 +50,8 @@ def test_the_second_run_succeeds_by_what_the_first_one_taught(name: str, root: P
             runs = sorted((run for one in reading.run_ids() if (run := reading.run(one)) is not None), key=lambda run: run.started)
     first, second = runs
     cited = re.escape(lesson.id[:7])
-    assert re.search(r"^post invoice 7: failed\. .+\n {2}shown 0 lessons, learned 1$", ran.stdout, re.MULTILINE), ran.stdout
-    assert re.search(rf"^post invoice 8: succeeded\. .*{cited}.*\n {{2}}shown 1 lessons, learned 0$", ran.stdout, re.MULTILINE), ran.stdout
+    assert re.search(r"^post invoice 7: failed\. .+\n {2}lessons: 0 shown, 1 learned$", ran.stdout, re.MULTILINE), ran.stdout
+    assert re.search(rf"^post invoice 8: succeeded\. .*{cited}.*\n {{2}}lessons: 1 shown, 0 learned$", ran.stdout, re.MULTILINE), ran.stdout
     assert LESSON in lesson.text or "the rate of the payment date is not accepted" in lesson.text
     assert (first.outcome.success, second.outcome.success) == (False, True)
     assert (second.shown, second.cited) == ((lesson.id,), (lesson.id,))

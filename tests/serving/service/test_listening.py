@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from pathlib import Path
 
 import pytest
 
 from tenure.errors import UserError
-from tenure.serving.service.listening import Address, listen, url_of
+from tenure.serving.service.listening import Address, check_start, listen, url_of
+from tenure.stores.in_memory import InMemoryStore
+from tenure.system import SystemClock
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
@@ -41,3 +44,12 @@ def test_the_address_names_the_port_that_was_found() -> None:
     with listen(address) as taken:
         assert url_of(address, taken) == f"http://127.0.0.1:{taken.getsockname()[1]}"
         assert taken.getsockname()[1] > 0
+
+
+def test_a_certificate_that_cannot_be_used_is_said_before_anything_listens(tmp_path: Path) -> None:
+    junk = tmp_path / "junk.pem"
+    junk.write_text("no PEM", encoding="utf-8")
+    for cert, said in ((str(tmp_path / "none.pem"), "--tls-cert .*none.pem cannot be read: no such file"), (str(junk), "Both are PEM")):
+        address = Address(port=0, tls_cert=cert, tls_key=str(junk))
+        with pytest.raises(UserError, match=said):
+            check_start(address, InMemoryStore(), SystemClock(), without_keys=False, make="tenure keys create")

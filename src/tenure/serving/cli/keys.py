@@ -134,8 +134,8 @@ def revoke(
         whose = _tenant(_opened(request, book, tenant))
         found = revoke_key(book.store, book.clock, book.ids, tenant=whose, key_id=named, by=person())
         if found is None:
-            elsewhere = "" if tenant else " A key of another tenant: --tenant NAME."
-            raise UserError(f"Tenant {whose} has no key '{named[:40]}'. See them: {_of_tenant(request, 'keys list', whose)}{elsewhere}")
+            elsewhere = "" if tenant else " One of another tenant takes --tenant NAME."
+            raise UserError(f"Tenant {whose} has no key '{named[:40]}'.{elsewhere} See them: {_of_tenant(request, 'keys list', whose)}")
         at = _now(book)
     if request.as_json:
         request.terminal.document(key_json(found, at))

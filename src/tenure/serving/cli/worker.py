@@ -97,7 +97,7 @@ def jobs(
     limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, metavar="N", help="How many at most.")] = 20,
     tenant: Annotated[str, typer.Option("--tenant", metavar="NAME", help="Only those of a tenant; else of all.", show_default=False)] = "",
 ) -> int:
-    """List jobs: what waits, runs, is done, or is dead and why; newest first."""
+    """List jobs: what waits, runs, is done, or is dead and why."""
     with _opened(request) as (_, queue, _engine, _url):
         counts = queue.counts()
         found = queue.jobs("dead" if dead else None, tenant=tenant, limit=limit)

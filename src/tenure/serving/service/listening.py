@@ -7,10 +7,12 @@ import ipaddress
 import logging
 import signal
 import socket
+import ssl
 import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from datetime import UTC
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -81,6 +83,8 @@ def check_start(address: Address, store: Store, clock: Clock, *, without_keys: b
     """
     if bool(address.tls_cert) != bool(address.tls_key):
         raise UserError("TLS needs both --tls-cert and --tls-key.")
+    if address.tls_cert:
+        _check_certificate(address.tls_cert, address.tls_key)
     if without_keys:
         if not address.loopback or address.behind_tls:
             raise UserError(
@@ -98,6 +102,26 @@ def check_start(address: Address, store: Store, clock: Clock, *, without_keys: b
                 "if something in front of it ends TLS; or --plain-http if the network is yours alone."
             )
     return "" if has_key else f"There is no key yet. Make one: {make}"
+
+
+def _check_certificate(cert: str, key: str) -> None:
+    """Make sure that a server can show this certificate.
+
+    Raises:
+        UserError: a file is not there or cannot be read, is no PEM, is locked by a password, or they do not belong together.
+    """
+    for option, name in (("--tls-cert", cert), ("--tls-key", key)):
+        try:
+            Path(name).read_bytes()
+        except OSError as exc:
+            raise UserError(f"{option} {name} cannot be read: {str(exc.strerror or exc).lower()}.") from exc
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password="")  # a locked key fails instead of asking
+    except (ssl.SSLError, ValueError) as exc:
+        raise UserError(
+            f"--tls-cert {cert} and --tls-key {key} cannot be used ({exc}). "
+            "Both are PEM; the key is that of the certificate, and has no password."
+        ) from exc
 
 
 def listen(address: Address) -> socket.socket:
