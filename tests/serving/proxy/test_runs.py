@@ -333,6 +333,37 @@ def test_without_a_store_requests_pass_untouched_and_say_so(how: str, word: str)
             time.sleep(0.1)
 
 
+def test_a_recall_that_hangs_keeps_no_other_conversation_from_lessons() -> None:
+    class HangingOnce(Failing):
+        def __init__(self, store: Store) -> None:
+            super().__init__(store)
+            self.hangs, self.hung, self.go_on = True, threading.Event(), threading.Event()
+
+        def __getattr__(self, name: str) -> Any:
+            found = super().__getattr__(name)
+            if name == "reading" and self.hangs:
+                self.hangs = False
+                self.hung.set()
+                assert self.go_on.wait(120)
+            return found
+
+    store = HangingOnce(InMemoryStore())
+    store.hangs = False
+    with running(store, budget_ms=60_000) as there:
+        there.book.apply([Add(section="refunds", text=LESSON)])
+        there.provider.answer = lambda got: Answer(chunks=[chat_reply()])
+        store.hangs = True
+        first = threading.Thread(target=lambda: ask(there.url, x_tenure_run="ticket-1"))
+        first.start()
+        try:
+            assert store.hung.wait(60)
+            assert ask(there.url, x_tenure_run="ticket-2").headers["x-tenure"] == "added"
+            assert first.is_alive()
+        finally:
+            store.go_on.set()
+            first.join(60)
+
+
 def test_an_answer_that_takes_longer_than_tenure_names_its_run_although_nothing_was_added() -> None:
     store = Failing(InMemoryStore())
     with running(store, budget_ms=5) as there:

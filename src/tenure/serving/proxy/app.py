@@ -32,7 +32,7 @@ from tenure.version import VERSION
 _T = TypeVar("_T")
 _log = logging.getLogger("tenure.proxy")
 
-BUDGET_MS = 50
+BUDGET_MS = 45
 """Milliseconds that Tenure may take before a request goes on without it."""
 
 LARGEST = 16 << 20
@@ -52,6 +52,9 @@ TOLD_S = 10.0
 
 READY_S = 5.0
 """Seconds that the database may take to say that it is there."""
+
+RECORDERS = 2
+"""Threads that record what was said. Few, for nobody waits for them, and each takes time from the one that answers."""
 
 THREADS = 8
 WAITING = 64
@@ -87,7 +90,7 @@ class Proxy:
         self._upstreams, self._budget_s, self._client = upstreams, budget_ms / 1000, client
         self._own = OwnPart(engine, door or Door(engine)) if engine is not None else None
         self._adding = ThreadPoolExecutor(THREADS, thread_name_prefix="tenure-proxy-adding")
-        self._recording = ThreadPoolExecutor(2, thread_name_prefix="tenure-proxy-recording")
+        self._recording = ThreadPoolExecutor(RECORDERS, thread_name_prefix="tenure-proxy-recording")
         self._busy = 0
         self._pending, self._without = Pending(), Repeated("proxy.passed", "requests went on without lessons", every_s=TOLD_S)
 

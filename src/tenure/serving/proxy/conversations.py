@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -21,6 +22,10 @@ KEPT_FOR = timedelta(days=30)
 
 QUESTION = 8_000
 """Characters of a task that lessons are sought by: its beginning and its end. A request may hold a whole book."""
+
+PATIENCE_S = 0.1
+"""Seconds that a recall waits for the one before it. They are work for the processor, and threads of Python share one: of two at
+once both end when the second would have ended alone. One that takes this long waits for the database, and keeps nobody."""
 
 _TRIES = 3
 
@@ -57,6 +62,7 @@ class Conversations:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._tidied: dict[str, datetime] = {}
+        self._recalling = threading.Lock()
 
     def take_up(self, scope: str, opening: Opening, run: str = "", *, principal: str = "", ends: bool = False) -> TakenUp:
         """What is added to a request; durable on return where it is new.
@@ -119,7 +125,12 @@ class Conversations:
             with self._engine.store.reading(scope) as reading:
                 before = reading.run(kept.run)
             task = before.task.text if before is not None else task
-        found = book.recalled(question_of(task), None, named, explain=False)
+        alone = self._recalling.acquire(timeout=PATIENCE_S)
+        try:
+            found = book.recalled(question_of(task), None, named, explain=False)
+        finally:
+            if alone:
+                self._recalling.release()
         core, recall = found.stable, found.for_task
         return Conversation(
             id=name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import ipaddress
 import logging
 import signal
@@ -41,6 +42,11 @@ TURN_S = 0.001
 """Seconds that a thread which recalls or records may keep the interpreter while the one that answers waits for it.
 
 Python's own 5 ms are paid several times by a request that meets such work."""
+
+
+GARBAGE = (50_000, 20, 100)
+"""After how many new objects garbage is looked for, and how seldom among older ones. What was loaded at the start stays, and is not
+looked through again: with Python's own numbers each recall pays for several looks, and some requests for one at everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +182,14 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
+def _tune() -> None:
+    """Set how threads of this process take turns, and how often garbage is looked for."""
+    sys.setswitchinterval(TURN_S)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GARBAGE)
+
+
 def serve(
     app: Any,
     address: Address,
@@ -185,7 +199,7 @@ def serve(
     begun: Callable[[], None] | None = None,
     date_header: bool = True,
 ) -> None:
-    """Serve an app until a signal ends it. It sets how threads of this process take turns (see `TURN_S`).
+    """Serve an app until a signal ends it. It tunes this process for it (see `TURN_S`, `GARBAGE`).
 
     Args:
         app: ASGI.
@@ -211,7 +225,7 @@ def serve(
         ssl_certfile=address.tls_cert or None,
         ssl_keyfile=address.tls_key or None,
     )
-    sys.setswitchinterval(TURN_S)
+    _tune()
     if begun is not None:
         begun()
     event(_log, "server.started", port=taken.getsockname()[1])
