@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tenure.errors import UserError
-from tenure.serving.service.listening import Address, check_start, listen, url_of
+from tenure.serving.service.listening import Address, check_start, listen, trusted, url_of
 from tenure.stores.in_memory import InMemoryStore
 from tenure.system import SystemClock
 
@@ -53,3 +53,16 @@ def test_a_certificate_that_cannot_be_used_is_said_before_anything_listens(tmp_p
         address = Address(port=0, tls_cert=cert, tls_key=str(junk))
         with pytest.raises(UserError, match=said):
             check_start(address, InMemoryStore(), SystemClock(), without_keys=False, make="tenure keys create")
+
+
+def test_whose_word_on_callers_counts_is_given_by_addresses() -> None:
+    assert trusted(" 10.0.0.5, 10.1.0.0/16,::1 ") == "10.0.0.5,10.1.0.0/16,::1"
+    assert trusted("*") == "*"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"), [("my-proxy", "'my-proxy' is no address"), ("10.0.0.5;10.0.0.6", "no address"), (" , ", "nobody")]
+)
+def test_what_is_no_address_of_a_proxy_is_refused(said: str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        trusted(said)

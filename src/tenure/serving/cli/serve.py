@@ -62,12 +62,13 @@ def serve(
         raise MissingExtra("The HTTP service", extra="server")
     from tenure.serving.service.app import build_app
     from tenure.serving.service.engine import Engine
-    from tenure.serving.service.listening import Address, check_start, listen, url_of
+    from tenure.serving.service.listening import Address, check_start, listen, trusted, url_of
     from tenure.serving.service.listening import serve as serve_app
 
     address = Address(host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, behind_tls=behind_tls, plain_http=plain_http)
     if behind_tls and tls_cert:
         raise UserError("--behind-tls says that TLS ends before this server; leave it out, or --tls-cert.")
+    believed = trusted(forwarded_from)
     watch(log, metrics=metrics)
     new = new_file(request)
     with request.learning(model=model, base_url=base_url) as book:
@@ -82,7 +83,7 @@ def serve(
             if advice:
                 request.terminal.say(advice)
             with learning(request, engine, learners):
-                serve_app(app, address, taken, forwarded_from=forwarded_from)
+                serve_app(app, address, taken, forwarded_from=believed)
     return OK
 
 

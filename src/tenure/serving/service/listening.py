@@ -130,6 +130,26 @@ def _check_certificate(cert: str, key: str) -> None:
         ) from exc
 
 
+def trusted(said: str) -> str:
+    """Whose word on callers counts, as `serve` takes it: addresses and networks, by commas, or `*`.
+
+    Raises:
+        UserError: one is no address.
+    """
+    names = [one.strip() for one in said.split(",") if one.strip()]
+    for one in names:
+        try:
+            if one != "*":
+                ipaddress.ip_network(one)
+        except ValueError as exc:
+            raise UserError(
+                f"--forwarded-from {one!r:.80} is no address of a proxy: {exc}. Write such as: --forwarded-from 10.0.0.5,10.1.0.0/16"
+            ) from None
+    if not names:
+        raise UserError("--forwarded-from names nobody. Write such as: --forwarded-from 10.0.0.5, or leave it out.")
+    return ",".join(names)
+
+
 def listen(address: Address) -> socket.socket:
     """A socket that takes connections from now on.
 
