@@ -228,3 +228,18 @@ def test_a_job_that_many_replay_at_once_is_put_in_once_and_the_others_are_told_s
     assert [one for one in told if isinstance(one, tuple)] == [(dead.id,)]
     assert len(told) == 6, told
     assert queue.counts() == {"waiting": 1, "running": 0, "dead": 0}
+
+
+@pytest.mark.parametrize("args", [(), ("jobs",), ("replay", "x")])
+def test_a_database_without_tables_of_jobs_is_told_as_that(args: tuple[str, ...]) -> None:
+    from tests import postgres
+
+    if postgres.MISSING:
+        pytest.skip(postgres.MISSING)
+    made = postgres.fresh_database()
+    try:
+        said = command(made.url, *args, code=1)["said"]
+        assert "lacks a part of Tenure's schema" in said, said
+        assert "tenure migrate" in said
+    finally:
+        postgres.drop(made)

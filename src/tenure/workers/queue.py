@@ -13,6 +13,7 @@ from dbos._serialization import WorkflowSerializationFormat
 
 from tenure.errors import StoreError, UserError
 from tenure.logs import event
+from tenure.stores.postgres_session import address, translated
 from tenure.stores.scopes import tenant
 from tenure.workers.jobs import APPLICATION, LEARN, REFLECT, SCHEMA, SET_ASIDE, STATES, VERSION, Job, Limits, State, job_id, queue_of
 
@@ -30,7 +31,7 @@ class JobQueue:
     """
 
     def __init__(self, url: str, model_of: Callable[[str], str]) -> None:
-        self._client = client_of(url)
+        self._client, self._place = client_of(url), address(url)
         self._model_of = model_of
         self._known: set[str] = set()
 
@@ -64,7 +65,7 @@ class JobQueue:
         """Put in a job for a run that was found waiting, as `put` does; beside those that were set aside another."""
         while True:
             name = self.put(kind, scope, run, mark)
-            (found,) = self._client.list_workflows(workflow_ids=[name], load_input=False) or (None,)
+            (found,) = self._listed(workflow_ids=[name], load_input=False) or (None,)
             if found is None or str(found.status) != "SUCCESS" or found.output != SET_ASIDE:
                 return name
             mark += "+"
@@ -76,8 +77,11 @@ class JobQueue:
             state: none takes all.
             tenant: whose; empty takes all, which is the operator's view.
             limit: how many at most.
+
+        Raises:
+            StoreError: the database cannot be used, or was not prepared by `tenure migrate`.
         """
-        found = self._client.list_workflows(
+        found = self._listed(
             status=list(STATES[state]) if state else None,
             name=[LEARN, REFLECT],
             limit=limit * 20 if tenant else limit,
@@ -91,7 +95,7 @@ class JobQueue:
         """How many jobs wait, run and are dead; counted up to a number."""
 
         def count(state: State) -> int:
-            return len(self._client.list_workflows(status=list(STATES[state]), limit=most, load_input=False, load_output=False))
+            return len(self._listed(status=list(STATES[state]), limit=most, load_input=False, load_output=False))
 
         return {state: count(state) for state in ("waiting", "running", "dead")}
 
@@ -103,7 +107,7 @@ class JobQueue:
         """
         dead: dict[str, Any] = {}
         for one in ids:
-            known = self._client.list_workflows(workflow_ids=[one], load_output=False) if one.isprintable() else []
+            known = self._listed(workflow_ids=[one], load_output=False) if one.isprintable() else []
             if not known:
                 raise UserError(f"There is no job {one!a:.100}. See those that are dead: tenure worker jobs --dead")
             if _STATE_OF[str(known[0].status)] != "dead":
@@ -117,6 +121,10 @@ class JobQueue:
             except DBOSException as exc:
                 raise UserError(f"Job '{one}' was replayed by another at this moment. Look again: tenure worker jobs") from exc
         return tuple(dead)
+
+    def _listed(self, **wanted: Any) -> Sequence[Any]:
+        with translated(self._place):
+            return self._client.list_workflows(**wanted)
 
     def close(self) -> None:
         """Release connections."""

@@ -27,6 +27,7 @@ from dbos._serialization import PortableWorkflowError, WorkflowSerializationForm
 from tenure.errors import TenureError, UserError
 from tenure.logs import event
 from tenure.ports import Workforce
+from tenure.stores.postgres_session import address, translated
 from tenure.version import VERSION as RELEASE
 from tenure.workers.jobs import APPLICATION, LEARN, NO_PROVIDER, QUEUE, REFLECT, SCHEMA, VERSION, Limits
 from tenure.workers.queue import client_of, driver_url
@@ -108,11 +109,13 @@ class Worker:
         """Begin to take jobs.
 
         Raises:
-            Exception: DBOS cannot be launched: the database is not there, or was not prepared by `tenure migrate`.
+            StoreError: the database cannot be used, or was not prepared by `tenure migrate`.
+            Exception: DBOS cannot be launched.
         """
         self._beat()
-        self._set_limits()
-        DBOS.launch()
+        with translated(address(self._url)):
+            self._set_limits()
+            DBOS.launch()
         event(_log, "worker.started", worker=self.executor)
         for name, every_s, task in (
             ("beat", BEAT_S, self._beat),

@@ -49,11 +49,9 @@ def watch(level: str, *, metrics: bool = False) -> None:
 def warm_up(book: Tenure) -> None:
     """Load what the first request would wait for: a second or two of a processor, more with vectors."""
     import contextlib
-    import sys
 
     from tenure.errors import TenureError
 
-    sys.setswitchinterval(0.001)  # requests pass beside recalls, and wait for a thread's turn that often
     with contextlib.suppress(TenureError):  # the first request says what is wrong
         book.recalled("warm up", None)
 
