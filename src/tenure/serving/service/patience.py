@@ -75,6 +75,13 @@ class PatientProtocol(H11Protocol):
         self._stop("head")
         self._wait_for_body()
 
+    def on_response_complete(self) -> None:
+        """An answer is whole; another request may have come meanwhile, or its beginning."""
+        before = self.cycle
+        super().on_response_complete()
+        if self.cycle is not before:
+            self._wait_for_body()
+
     def handle_websocket_upgrade(self, event: Any) -> None:
         """The connection goes to another protocol."""
         self._stop(*self._timers)
@@ -101,7 +108,7 @@ class PatientProtocol(H11Protocol):
 
     def _rested(self) -> None:
         self._stop("body")
-        if self.flow.read_paused:  # it is we who do not take more
+        if self.flow.read_paused or self.cycle.waiting_for_100_continue:  # it is we who do not take more
             self._wait_for_body()
         elif self.cycle.more_body and not self.cycle.response_started:
             self.transport.abort()
