@@ -143,6 +143,20 @@ def test_an_answer_that_nobody_takes_is_given_up(url: str) -> None:
         assert size < 1_000 * len(BLOCK), "all of it was kept for a caller who took nothing"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system does not say what it holds")
+def test_an_answer_that_is_taken_slowly_is_told_to_its_end(url: str) -> None:
+    with connected(url) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        size, began = 0, time.monotonic()
+        while time.monotonic() - began < 3:  # 400 KB a second: far from what makes room in as long as nothing may be taken
+            size += len(connection.recv(20_000))
+            time.sleep(0.05)
+        while part := connection.recv(1 << 20):
+            size += len(part)
+        assert size > 1_000 * len(BLOCK)
+
+
 def test_a_request_that_outlasts_the_server_is_told_so_and_a_reply_that_breaks_tells_no_words() -> None:
     async def resting(scope: Any, receive: Any, send: Any) -> None:
         await asyncio.sleep(60)
