@@ -135,7 +135,7 @@ class PatientProtocol(H11Protocol):
             import termios
 
             held = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
-        except (ImportError, AttributeError, OSError):  # of sockets, Linux says it
+        except (ImportError, AttributeError, OSError, ValueError):  # of sockets, Linux says it
             return here
         return here + int.from_bytes(held, sys.byteorder)
 
