@@ -31,7 +31,10 @@ BLOCK = b"x" * (1 << 16)
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
-    """Reads all, then says how much it was; at /large far more than any buffer holds; at /stream answers before it reads."""
+    """Reads all, then says how much it was; at /large far more than any buffer holds; at /stream answers before it reads; at /late
+    reads late."""
+    if scope["path"] == "/late":
+        await asyncio.sleep(1.2)
     if scope["path"] == "/stream":
         await send({"type": "http.response.start", "status": 200, "headers": []})
     size, more = 0, True
@@ -92,8 +95,9 @@ def taken(connection: socket.socket) -> bytes:
         (b"GET / HTTP/1.1\r\nHost: x\r\nX-A: ", b"a"),
         (b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nX-A: ", b"a"),
         (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab", b""),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\nPOST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab", b""),
     ],
-    ids=["nothing", "head", "second head", "body"],
+    ids=["nothing", "head", "second head", "body", "body of a second that came with the first"],
 )
 def test_who_keeps_the_server_waiting_is_let_go_of(url: str, sent: bytes, dribble: bytes) -> None:
     with connected(url) as connection:
@@ -120,6 +124,14 @@ def test_a_stream_that_is_answered_may_rest(url: str) -> None:
         assert b"\r\n2\r\n" in said
 
 
+def test_who_waits_to_be_asked_for_a_body_is_waited_for(url: str) -> None:
+    with connected(url) as connection:
+        connection.sendall(b"POST /late HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: 3\r\n\r\n")
+        assert connection.recv(999).startswith(b"HTTP/1.1 100")
+        connection.sendall(b"abc")
+        assert b"\r\n3\r\n" in taken(connection)
+
+
 def test_an_answer_that_nobody_takes_is_given_up(url: str) -> None:
     with connected(url) as connection:
         connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -129,6 +141,20 @@ def test_an_answer_that_nobody_takes_is_given_up(url: str) -> None:
             while part := connection.recv(1 << 16):
                 size += len(part)
         assert size < 1_000 * len(BLOCK), "all of it was kept for a caller who took nothing"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system does not say what it holds")
+def test_an_answer_that_is_taken_slowly_is_told_to_its_end(url: str) -> None:
+    with connected(url) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        size, began = 0, time.monotonic()
+        while time.monotonic() - began < 3:  # 400 KB a second: far from what makes room in as long as nothing may be taken
+            size += len(connection.recv(20_000))
+            time.sleep(0.05)
+        while part := connection.recv(1 << 20):
+            size += len(part)
+        assert size > 1_000 * len(BLOCK)
 
 
 def test_a_request_that_outlasts_the_server_is_told_so_and_a_reply_that_breaks_tells_no_words() -> None:

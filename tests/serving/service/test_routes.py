@@ -281,9 +281,18 @@ def test_acts_stand_in_the_audit_with_their_outcome_refused_ones_too(service: Se
     entries = service("GET", "/v1/audit", scope="t14").json()["items"]
     told = [(one["act"], one["outcome"]) for one in entries if one["act"] != "keys.create"]
     assert told == [("settings.set", "done"), ("forget", "failed: value"), ("deltas.apply", "refused: forbidden"), ("deltas.apply", "done")]
+    seen = service("GET", "/v1/audit", scope="t14/a").json()["items"]
+    assert [one["id"] for one in seen if one["act"] != "keys.create"] == [one["id"] for one in entries if one["act"] != "keys.create"]
     page = service("GET", "/v1/audit?limit=2", scope="t14").json()
     rest = service("GET", f"/v1/audit?limit=200&after={page['next']}", scope="t14").json()
     assert [one["id"] for one in (*page["items"], *rest["items"])] == [one["id"] for one in entries]
+
+
+@pytest.mark.parametrize(("named", "where"), [("t15/a/b", "t15/a/b"), ("t15/z", "t15/a"), ("//", "t15/a"), ("", "t15/a")])
+def test_a_refused_act_stands_in_the_audit_under_a_scope_that_its_key_opens(service: Service, named: str, where: str) -> None:
+    assert service("POST", f"/v1/deltas?scope={named}", ADD, scope="t15/a", role="reporter").status_code == 403
+    newest = service("GET", "/v1/audit?limit=9", scope="t15").json()["items"]
+    assert next(one["scope"] for one in newest if one["outcome"] == "refused: forbidden") == where
 
 
 DIES = """

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from tenure.errors import StoreError, TenureError
+from tenure.errors import ScopeError, StoreError, TenureError
 from tenure.governance.access import Act
 from tenure.playbook.run import Origin
 from tenure.ports import BEGUN, KeptReply
@@ -21,6 +21,7 @@ from tenure.serving.service.access import Access, presented_key
 from tenure.serving.service.callers import Caller, audited
 from tenure.serving.service.engine import Engine
 from tenure.serving.service.problems import Problem, answered, problem_of
+from tenure.stores.scopes import check_scope
 from tenure.wiring import Tenure
 
 DEEPEST = 60
@@ -281,7 +282,7 @@ class May:
             where = caller.scope(scope, self.act)
         except Problem as exc:
             if self.noted:
-                await run_in_threadpool(note, engine, caller, self.name, outcome=f"refused: {exc.kind}")
+                await run_in_threadpool(note, engine, caller, self.name, scope=_told_where(caller, scope), outcome=f"refused: {exc.kind}")
             raise
         once = request.headers.get("idempotency-key", "") if self.once else ""
         if len(once) > 200 or not once.isprintable():
@@ -292,6 +293,14 @@ class May:
             digest.update(await request.body())
             sent = digest.hexdigest()
         return Doing(engine, caller, where, self.name, noted=self.noted, sent=sent, once=once)
+
+
+def _told_where(caller: Caller, named: str | None) -> str:
+    """Under which scope what was refused stands in the audit: the one that was named, or the key's own if that opens no such scope."""
+    with suppress(ScopeError):
+        if named and caller.key.opens(check_scope(named)):
+            return named
+    return caller.key.scope
 
 
 IDEMPOTENCY = {

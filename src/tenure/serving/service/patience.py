@@ -7,6 +7,7 @@ process has only so many.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -16,6 +17,10 @@ RESERVED = 100
 """Files that a process opens beside its connections: the database, its log, what it calls."""
 
 MOST_FILES = 65_536
+
+
+LEAST_TAKEN = 16_384
+"""Bytes that a caller takes of an answer, at least, in the time that they are given for it."""
 
 
 def room_for_connections() -> int:
@@ -43,7 +48,7 @@ class PatientProtocol(H11Protocol):
         head_s: seconds within which the head of a request is here, from its first byte or the connection's beginning.
         body_s: seconds without any byte of a body that is not whole, before an answer has begun. A stream that is answered while
             it comes may rest.
-        taken_s: seconds in which a caller takes nothing of an answer that waits for them.
+        taken_s: seconds in which a caller takes next to nothing of an answer that waits for them (see `LEAST_TAKEN`).
         most: connections at once; further ones are hung up on. 0 for no limit.
     """
 
@@ -75,6 +80,13 @@ class PatientProtocol(H11Protocol):
         self._stop("head")
         self._wait_for_body()
 
+    def on_response_complete(self) -> None:
+        """An answer is whole; another request may have come meanwhile, or its beginning."""
+        before = self.cycle
+        super().on_response_complete()
+        if self.cycle is not before:
+            self._wait_for_body()
+
     def handle_websocket_upgrade(self, event: Any) -> None:
         """The connection goes to another protocol."""
         self._stop(*self._timers)
@@ -88,7 +100,7 @@ class PatientProtocol(H11Protocol):
     def pause_writing(self) -> None:
         """The caller does not take what is sent."""
         super().pause_writing()
-        self._wait("taken", self.taken_s, self.transport.abort)
+        self._wait("taken", self.taken_s, self._left, self._untaken())
 
     def resume_writing(self) -> None:
         """The caller goes on taking it."""
@@ -101,14 +113,35 @@ class PatientProtocol(H11Protocol):
 
     def _rested(self) -> None:
         self._stop("body")
-        if self.flow.read_paused:  # it is we who do not take more
+        if self.flow.read_paused or self.cycle.waiting_for_100_continue:  # it is we who do not take more
             self._wait_for_body()
         elif self.cycle.more_body and not self.cycle.response_started:
             self.transport.abort()
 
-    def _wait(self, what: str, seconds: float, then: Callable[[], None]) -> None:
+    def _left(self, before: int) -> None:
+        # To be told that there is room takes a third of all that the system holds: megabytes, which a slow caller takes minutes for.
+        self._stop("taken")
+        now = self._untaken()
+        if now > before - LEAST_TAKEN:
+            self.transport.abort()
+        else:
+            self._wait("taken", self.taken_s, self._left, now)
+
+    def _untaken(self) -> int:
+        """Bytes of the answer that wait here or on their way; where the system does not say how many it holds, those here."""
+        here, connection = self.transport.get_write_buffer_size(), self.transport.get_extra_info("socket")
+        try:
+            import fcntl
+            import termios
+
+            held = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
+        except (ImportError, AttributeError, OSError, ValueError):  # of sockets, Linux says it
+            return here
+        return here + int.from_bytes(held, sys.byteorder)
+
+    def _wait(self, what: str, seconds: float, then: Callable[..., None], *given: object) -> None:
         if what not in self._timers and not self.transport.is_closing():
-            self._timers[what] = self.loop.call_later(seconds, then)
+            self._timers[what] = self.loop.call_later(seconds, then, *given)
 
     def _stop(self, *what: str) -> None:
         for timer in [self._timers.pop(one) for one in what if one in self._timers]:
