@@ -13,7 +13,7 @@ from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
 
 USUAL_PORT = 8_790
-USUAL_BUDGET_MS = 45
+USUAL_BUDGET_MS = 40
 USUAL_RATE = 6_000
 
 

@@ -32,7 +32,7 @@ from tenure.version import VERSION
 _T = TypeVar("_T")
 _log = logging.getLogger("tenure.proxy")
 
-BUDGET_MS = 45
+BUDGET_MS = 40
 """Milliseconds that Tenure may take before a request goes on without it."""
 
 LARGEST = 16 << 20

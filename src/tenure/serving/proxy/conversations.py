@@ -23,7 +23,7 @@ KEPT_FOR = timedelta(days=30)
 QUESTION = 8_000
 """Characters of a task that lessons are sought by: its beginning and its end. A request may hold a whole book."""
 
-PATIENCE_S = 0.1
+PATIENCE_S = 0.5
 """Seconds that a recall waits for the one before it. They are work for the processor, and threads of Python share one: of two at
 once both end when the second would have ended alone. One that takes this long waits for the database, and keeps nobody."""
 
