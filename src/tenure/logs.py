@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
-from traceback import walk_tb
+from traceback import format_tb, walk_tb
 from typing import TextIO
 
 from tenure.errors import StoreError
@@ -50,13 +50,13 @@ def event(
         if failure is not None:
             why = {"reason": failure.reason} if isinstance(failure, StoreError) and failure.reason else {}
             told = {"error": type(failure).__name__, **why, **told}
-        raised_at = _raised_at(failure)
-        plain = {**fields(told), **({"raised_at": raised_at} if raised_at else {})}
+        place = raised_at(failure)
+        plain = {**fields(told), **({"raised_at": place} if place else {})}
         logger.log(
             level,
             "%s",
             said or " ".join((name, *(f"{one}={value}" for one, value in plain.items()))),
-            extra={"tenure_event": name, "tenure_fields": told, "tenure_raised_at": raised_at},
+            extra={"tenure_event": name, "tenure_fields": told, "tenure_raised_at": place},
             stacklevel=2,
         )
 
@@ -97,16 +97,21 @@ class JsonLines(logging.Formatter):
                 told["left_out"] = len(left_out)
         else:
             told["at"] = f"{record.module}:{record.lineno}"
-        raised_at = getattr(record, "tenure_raised_at", "")
+        place = getattr(record, "tenure_raised_at", "")
         if record.exc_info and record.exc_info[1] is not None:
             told["error"] = type(record.exc_info[1]).__name__
-            raised_at = _raised_at(record.exc_info[1])
-        if raised_at:
-            told["raised_at"] = raised_at
+            place = raised_at(record.exc_info[1])
+        if place:
+            told["raised_at"] = place
         return json.dumps(told, ensure_ascii=True)
 
 
-def _raised_at(failure: BaseException | None) -> str:
+def without_words(failure: BaseException) -> str:
+    """An error by its kind and the lines of source that it came through, without its message: that may quote a lesson or a task."""
+    return f"{type(failure).__name__}\n{''.join(format_tb(failure.__traceback__))}"
+
+
+def raised_at(failure: BaseException | None) -> str:
     """Where in the source an error was raised, such as `sqlite:212`; empty where that is not known."""
     frames = list(walk_tb(failure.__traceback__)) if failure is not None else []
     return f"{Path(frames[-1][0].f_code.co_filename).stem}:{frames[-1][1]}" if frames else ""

@@ -10,6 +10,8 @@ from tenure.ports import Reading, Usage
 LOOKED = 2_000
 """Runs that are looked at, at most, for whether they went through the proxy."""
 
+_AT_ONCE = 50
+
 PROXIED = (
     "what agents said to their models through the proxy: the provider may keep requests and answers in its logs, and as stored "
     "responses or conversations that a later request can go on from (previous_response_id). Delete them at the provider"
@@ -23,9 +25,10 @@ def copies_of_runs(reading: Reading, runs: Sequence[str]) -> tuple[str, ...]:
         reading: where they are kept still.
         runs: their ids; `LOOKED` of them are read.
     """
-    for run in map(reading.run, runs[:LOOKED]):
-        if run is not None and any(step.kind == "event" and step.name == MODEL_CALL for step in run.steps):
-            return (PROXIED,)
+    for start in range(0, min(len(runs), LOOKED), _AT_ONCE):
+        for run in reading.runs(runs[start : min(start + _AT_ONCE, LOOKED)]).values():
+            if any(step.kind == "event" and step.name == MODEL_CALL for step in run.steps):
+                return (PROXIED,)
     return ()
 
 

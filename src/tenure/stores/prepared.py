@@ -58,6 +58,11 @@ def put(connection: Connection, table: Any, rows: Sequence[Params]) -> None:
         change(connection, _insertion(table, tuple(rows[0])), rows)
 
 
+def of_scope(table: Any) -> list[Any]:
+    """The condition that a row is of one scope, which comes in when the statement is executed."""
+    return [table.c[name] == bindparam(name) for name in ("tenant", "scope")]
+
+
 @lru_cache(maxsize=64)
 def _insertion(table: Any, names: tuple[str, ...]) -> Any:
     return insert(table).values({name: bindparam(name) for name in names})
@@ -66,8 +71,7 @@ def _insertion(table: Any, names: tuple[str, ...]) -> Any:
 @lru_cache(maxsize=128)
 def _among(columns: tuple[Any, ...], name: str, count: int) -> Any:
     table = columns[0].table
-    mine = [table.c[one] == bindparam(one) for one in ("tenant", "scope")]
-    return select(*columns).where(*mine, table.c[name].in_([bindparam(f"among_{place}") for place in range(count)]))
+    return select(*columns).where(*of_scope(table), table.c[name].in_([bindparam(f"among_{place}") for place in range(count)]))
 
 
 @lru_cache(maxsize=512)

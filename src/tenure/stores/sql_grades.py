@@ -7,14 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, select
+from sqlalchemy import Connection, and_, delete, select
 
 from tenure.playbook.graded import Labelled
 from tenure.playbook.grading import Belief, Grade
 from tenure.playbook.run import Run
 from tenure.stores import rows
 from tenure.stores.growth import label_counts
-from tenure.stores.prepared import fetch, fetch_among, put
+from tenure.stores.prepared import fetch, fetch_among, of_scope, put
 
 _AT_ONCE = 500
 
@@ -187,7 +187,7 @@ def _mine(table: Any, wall: Mapping[str, str]) -> Any:
 def _of_scope(columns: tuple[Any, ...]) -> Any:
     """Columns of all rows of a scope."""
     table = columns[0].table
-    return select(*columns).where(*(table.c[name] == bindparam(name) for name in ("tenant", "scope")))
+    return select(*columns).where(*of_scope(table))
 
 
 def _portions(ids: Collection[str]) -> list[list[str]]:

@@ -17,7 +17,7 @@ from tenure.playbook.lessons import Brief, Lesson, Tallies
 from tenure.ports import CaseHit, Hit
 from tenure.stores import codec, rows
 from tenure.stores.dialect import Dialect, Searchable
-from tenure.stores.prepared import fetch, fetch_among
+from tenure.stores.prepared import fetch, fetch_among, of_scope
 from tenure.stores.scopes import parents, tenant
 from tenure.stores.weighing import Weighed
 
@@ -296,11 +296,6 @@ def best_supported(lesson: Lesson) -> tuple[int, str]:
 # -- statements, made once ---------------------------------------------------------------------------------
 
 
-def _scoped(table: Any) -> list[Any]:
-    """The condition that a row is of one scope."""
-    return [table.c[name] == bindparam(name) for name in ("tenant", "scope")]
-
-
 def _in_scopes(table: Any, count: int) -> list[Any]:
     """The condition that a row is of one of so many scopes of a tenant."""
     return [table.c.tenant == bindparam("tenant"), table.c.scope.in_([bindparam(f"scope_{place}") for place in range(count)])]
@@ -326,20 +321,20 @@ def _standing(scopes: int) -> Any:
 def _briefs() -> Any:
     t = rows.lessons
     ranks = (t.c.pinned, t.c.created, t.c.updated, t.c.helpful, t.c.harmful, t.c.neutral, t.c.support, t.c.tokens)
-    return select(t.c.id, t.c.section, *ranks).where(*_scoped(t), t.c.status.in_(_live())).order_by(t.c.id)
+    return select(t.c.id, t.c.section, *ranks).where(*of_scope(t), t.c.status.in_(_live())).order_by(t.c.id)
 
 
 @lru_cache(maxsize=1)
 def _since() -> Any:
     t = rows.lessons
     new = (t.c.came > bindparam("version"), t.c.status.in_(_live()))
-    return select(t.c.body).where(*_scoped(t), *new).order_by(t.c.came, t.c.id)
+    return select(t.c.body).where(*of_scope(t), *new).order_by(t.c.came, t.c.id)
 
 
 @lru_cache(maxsize=1)
 def _supported() -> Any:
     t = rows.lessons
-    best = select(t.c.body).where(*_scoped(t), t.c.status.in_(_live())).order_by(t.c.support.desc(), t.c.id)
+    best = select(t.c.body).where(*of_scope(t), t.c.status.in_(_live())).order_by(t.c.support.desc(), t.c.id)
     return best.limit(bindparam("most")).offset(bindparam("skipped"))
 
 

@@ -25,7 +25,7 @@ from tenure.ports import VECTOR_KINDS, FailedReply, LedgerEntry, Nearest, Unembe
 from tenure.stores import codec, rows, sql_memory_vectors, sql_observations, sql_vectors
 from tenure.stores.dialect import Dialect
 from tenure.stores.expressions import is_shortened, whole_key
-from tenure.stores.prepared import fetch, fetch_among
+from tenure.stores.prepared import fetch, fetch_among, of_scope
 from tenure.stores.scopes import parents, tenant
 from tenure.stores.sql_draws import SqlDraws
 from tenure.stores.sql_figures import SqlFigures
@@ -423,7 +423,7 @@ def _newest_runs(limited: bool) -> Any:
 def _newest() -> Any:
     """The greatest delta id of a scope."""
     t = rows.ledger
-    return select(func.max(t.c.delta_id)).where(*(t.c[name] == bindparam(name) for name in ("tenant", "scope")))
+    return select(func.max(t.c.delta_id)).where(*of_scope(t))
 
 
 _NEWEST = _newest()

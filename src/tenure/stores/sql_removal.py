@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, or_, select
+from sqlalchemy import Connection, func, or_, select
 
 from tenure.keeping import outline_of
 from tenure.playbook.removal import run_in_key
@@ -19,7 +19,7 @@ from tenure.ports import LedgerEntry, RunOutline
 from tenure.stores import codec, rows
 from tenure.stores.expressions import holds_at
 from tenure.stores.growth import is_before
-from tenure.stores.prepared import fetch
+from tenure.stores.prepared import fetch, of_scope
 
 _AT_ONCE = 500
 _FEW = 12
@@ -28,9 +28,7 @@ _FEW = 12
 _DIGEST = 64
 """Characters of a digest: what stands for a text is no id."""
 
-_SALTS = (
-    select(rows.forgotten_runs.c.salt).where(*(rows.forgotten_runs.c[name] == bindparam(name) for name in ("tenant", "scope"))).distinct()
-)
+_SALTS = select(rows.forgotten_runs.c.salt).where(*of_scope(rows.forgotten_runs)).distinct()
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPES = (("\\n", " "), ("\\t", " "), ("\\r", " "), ('\\"', '"'), ("\\\\", "\\"))

@@ -27,7 +27,7 @@ from tenure.stores import codec, rows, sql_conversations, sql_draws, sql_observa
 from tenure.stores.dialect import Dialect
 from tenure.stores.growth import finished, grown, told_before, tools_called
 from tenure.stores.memory_codec import entry_of
-from tenure.stores.prepared import change, fetch, fetch_among, put
+from tenure.stores.prepared import change, fetch, fetch_among, of_scope, put
 from tenure.stores.sql_grades import SqlGrading, keep_label
 from tenure.stores.sql_lessons import LIVE, portions
 from tenure.stores.sql_memory import SqlMemoryKeeping
@@ -85,7 +85,7 @@ def _head() -> Any:
 
 
 _HEAD = _head()
-_LAST_ARRIVED = select(func.max(rows.runs.c.arrived)).where(*(rows.runs.c[name] == bindparam(name) for name in ("tenant", "scope")))
+_LAST_ARRIVED = select(func.max(rows.runs.c.arrived)).where(*of_scope(rows.runs))
 
 
 class SqlWriting(SqlGrading, SqlPostponing, SqlTakingIn, SqlMemoryKeeping):

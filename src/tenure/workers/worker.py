@@ -16,8 +16,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from traceback import extract_tb
 from typing import Any, TypeVar
 
 from dbos import DBOS, DBOSConfig
@@ -25,7 +23,7 @@ from dbos._error import DBOSMaxStepRetriesExceeded
 from dbos._serialization import PortableWorkflowError, WorkflowSerializationFormat
 
 from tenure.errors import TenureError, UserError
-from tenure.logs import event
+from tenure.logs import event, raised_at
 from tenure.ports import Workforce
 from tenure.stores.postgres_session import address, translated
 from tenure.version import VERSION as RELEASE
@@ -252,8 +250,7 @@ def _telling(kind: str, task: Callable[[], _T], *, scope: str, run: str | None =
         event(_log, "job.failed", logging.WARNING, said=said, failure=exc, purpose=kind, scope=scope, run=run)
         if isinstance(exc, TenureError):
             raise
-        place = extract_tb(exc.__traceback__)[-1]
-        raise JobFault(f"{type(exc).__name__} at {Path(place.filename).stem}:{place.lineno}") from None
+        raise JobFault(f"{type(exc).__name__} at {raised_at(exc)}") from None
     outcome = str(became).partition(":")[0].replace(" ", "_")
     event(_log, "job.done", purpose=kind, outcome=outcome, duration_s=round(time.perf_counter() - begun, 6), scope=scope, run=run)
     return became

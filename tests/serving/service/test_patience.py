@@ -203,16 +203,19 @@ main()
 
 def test_connections_beyond_the_files_of_a_process_bring_it_to_no_halt(tmp_path: Path) -> None:
     pytest.importorskip("resource")
-    with subprocess.Popen([sys.executable, "-c", SERVER], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+    said = tmp_path / "said"  # a file: who writes to a pipe that nobody reads is halted by that
+    with said.open("wb") as stderr, subprocess.Popen([sys.executable, "-c", SERVER], cwd=tmp_path, stderr=stderr) as process:
         try:
-            assert process.stderr is not None
-            found = None
-            while found is None:
-                found = re.search(r"http://127\.0\.0\.1:\d+", process.stderr.readline())
-            idle = [socket.create_connection(("127.0.0.1", urlsplit(found[0]).port)) for _ in range(400)]
-            time.sleep(4)
-            assert httpx2.get(f"{found[0]}/v1/metrics", timeout=20).status_code == 200
-            for one in idle:
-                one.close()
+            until = time.monotonic() + 120
+            while (found := re.search(r"http://127\.0\.0\.1:\d+ ", said.read_text())) is None:
+                assert process.poll() is None, said.read_text()
+                assert time.monotonic() < until
+                time.sleep(0.1)
+            url = found[0].strip()
+            with contextlib.ExitStack() as idle:
+                for _ in range(400):
+                    idle.enter_context(socket.create_connection(("127.0.0.1", urlsplit(url).port)))
+                time.sleep(4)
+                assert httpx2.get(f"{url}/v1/metrics", timeout=120).status_code == 200
         finally:
             process.kill()

@@ -11,9 +11,9 @@ from tenure.errors import MissingExtra, UserError
 from tenure.serving.cli.background import learning, make_key, new_file, warm_up, watch
 from tenure.serving.cli.request import OK, Request
 from tenure.serving.cli.verbs import add_verb
+from tenure.serving.proxy import BUDGET_MS
 
 USUAL_PORT = 8_790
-USUAL_BUDGET_MS = 40
 USUAL_RATE = 6_000
 
 
@@ -46,7 +46,7 @@ def proxy(
     without_keys: Annotated[bool, typer.Option("--without-keys", help="Let everybody on this machine in, without a Tenure key.")] = False,
     budget: Annotated[
         int, typer.Option("--budget-ms", min=1, max=60_000, help="How long a request may wait for lessons; then it goes on without.")
-    ] = USUAL_BUDGET_MS,
+    ] = BUDGET_MS,
     rate: Annotated[int, typer.Option("--rate", min=0, max=1_000_000, help="Requests a minute per key; 0 for no limit.")] = USUAL_RATE,
     learners: Annotated[int, typer.Option("--learners", min=0, max=64, help="Threads that learn here; 0 leaves it to tenure worker.")] = 1,
     model: Annotated[str | None, typer.Option("--model", metavar="PROVIDER:MODEL", help="Reflect with this model.")] = None,

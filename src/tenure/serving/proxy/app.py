@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import re
-import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -16,7 +15,8 @@ import anyio
 import httpx2
 
 from tenure.errors import StoreError, TenureError
-from tenure.logs import event
+from tenure.logs import event, without_words
+from tenure.serving.proxy import BUDGET_MS
 from tenure.serving.proxy.bodies import Form, form_of
 from tenure.serving.proxy.door import Door
 from tenure.serving.proxy.errors import error_body
@@ -31,9 +31,6 @@ from tenure.version import VERSION
 
 _T = TypeVar("_T")
 _log = logging.getLogger("tenure.proxy")
-
-BUDGET_MS = 40
-"""Milliseconds that Tenure may take before a request goes on without it."""
 
 LARGEST = 16 << 20
 """Bytes of a request that something is added to, at most; larger ones are passed on as they come."""
@@ -262,8 +259,7 @@ class Proxy:
                 why = "store down"
             except Exception as exc:  # noqa: BLE001  # no fault of ours may keep an agent from its provider
                 why = "fault"
-                said = f"fault: {type(exc).__name__}\n{''.join(traceback.format_tb(exc.__traceback__))}"
-                event(_log, "proxy.fault", logging.ERROR, said=said, failure=exc)
+                event(_log, "proxy.fault", logging.ERROR, said=f"fault: {without_words(exc)}", failure=exc)
         self._without.told(why)
         if not own.door.without_keys and not has_credential(asked.headers):
             raise Problem(503, "store", "Keys cannot be checked now. Nothing was sent on; try again.", headers={"retry-after": "1"})

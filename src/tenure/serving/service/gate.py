@@ -10,11 +10,10 @@ import logging
 import re
 import secrets
 import time
-import traceback
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from typing import Any
 
-from tenure.logs import event, in_request
+from tenure.logs import event, in_request, without_words
 from tenure.serving.service.problems import FAULT, Problem
 
 Message = MutableMapping[str, Any]
@@ -106,9 +105,7 @@ class Gate:
                 ending = Problem(503, "ending", "The server ends. Try again.", headers={"Retry-After": "5"})
                 await ending.reply(request)(scope, receive, answer)
         except Exception as exc:  # noqa: BLE001  # whatever it is, it is told and logged
-            # Not the message: it may quote a lesson or a task.
-            frames = "".join(traceback.format_tb(exc.__traceback__))
-            said_of = f"request {request} failed: {type(exc).__name__}\n{frames}"
+            said_of = f"request {request} failed: {without_words(exc)}"
             event(_log, "request.failed", logging.ERROR, said=said_of, failure=exc, request=request)
             if begun:
                 raise BrokenOff from None  # the server logs it with its message

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
-import traceback
 from collections.abc import Callable, Coroutine
 from datetime import datetime
 from importlib.resources import files
@@ -22,7 +21,7 @@ from starlette.exceptions import HTTPException
 
 from tenure.errors import TenureError
 from tenure.learning.review import held_changes
-from tenure.logs import event
+from tenure.logs import event, without_words
 from tenure.serving.cli.output import counted, money
 from tenure.serving.service.problems import Problem, problem_of
 from tenure.serving.web import visible
@@ -104,8 +103,7 @@ def error_page(request: Request, exc: Exception) -> Response:
         status, told, headers = exc.status_code, f"There is no page {request.url.path[:200]}.", {}
     else:
         number = getattr(request.state, "request", "")
-        said = f"page {number} failed: {type(exc).__name__}\n{''.join(traceback.format_tb(exc.__traceback__))}"
-        event(_log, "page.failed", logging.ERROR, said=said, failure=exc, request=number)
+        event(_log, "page.failed", logging.ERROR, said=f"page {number} failed: {without_words(exc)}", failure=exc, request=number)
         status, told, headers = 500, "This is a fault in Tenure. The server's log says more, under the id of this request.", {}
     text = (
         environment()
