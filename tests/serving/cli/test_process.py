@@ -40,14 +40,31 @@ def test_results_on_stdout_talk_on_stderr_and_the_exit_code(tenure_command: list
 def test_a_reader_that_has_seen_enough_ends_it_quietly(tenure_command: list[str], environment: dict[str, str], tmp_path: Path) -> None:
     lines = "".join(f"[a-{number}] helpful=0 harmful=0 :: {'word ' * 200}{number}\n" for number in range(120))
     run(tenure_command, "import", "-", environment=environment, cwd=tmp_path, input=f"## a\n{lines}".encode())
-    child = subprocess.Popen([*tenure_command, "export"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=tmp_path)
-    assert child.stdout is not None
-    assert child.stderr is not None
-    assert child.stdout.readline() == b"## a\n"
-    child.stdout.close()
-    assert child.stderr.read() == b""
-    assert child.wait(timeout=120) == 0
-    child.stderr.close()
+    with subprocess.Popen(
+        [*tenure_command, "export"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=tmp_path
+    ) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        assert child.stdout.readline() == b"## a\n"
+        child.stdout.close()
+        assert child.stderr.read() == b""
+        assert child.wait(timeout=120) == 0
+
+
+@pytest.mark.parametrize("command", [("--help",), ("log",), ("export",), ("show", "--json")])
+def test_a_reader_that_is_gone_before_anything_is_printed_is_no_failure(
+    command: tuple[str, ...], tenure_command: list[str], environment: dict[str, str], tmp_path: Path
+) -> None:
+    run(tenure_command, "import", "-", environment=environment, cwd=tmp_path, input=LESSONS.encode())
+    reads, writes = os.pipe()
+    os.close(reads)
+    try:
+        done = subprocess.run(
+            [*tenure_command, *command], stdout=writes, stderr=subprocess.PIPE, env=environment, cwd=tmp_path, timeout=120, check=False
+        )
+    finally:
+        os.close(writes)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("encoding", ["ascii"])

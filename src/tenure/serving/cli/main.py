@@ -90,6 +90,10 @@ class CommandLine(VerbGroup):
             code = super().main(args, prog_name, complete_var, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
             if sys.stdout is not None:
                 sys.stdout.flush()
+        except SystemExit as exc:
+            if not isinstance(exc.__context__, BrokenPipeError):
+                raise
+            code = _code_of(exc.__context__)  # the library makes a failure of it where a command was still printing
         except (Exception, KeyboardInterrupt) as exc:  # noqa: BLE001  # the last line of defence: no error may show as a traceback
             code = _code_of(exc)
         if standalone_mode:
