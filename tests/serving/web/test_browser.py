@@ -94,6 +94,14 @@ class Window:
 
         return self.wait(lambda: self.driver.find_element(By.CSS_SELECTOR, selector), selector)
 
+    def picture(self) -> bytes:
+        """What is seen, as PNG. While one page still gives way to the next there may be nothing to see; then it is asked again."""
+        from selenium.common.exceptions import TimeoutException
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        waiting = WebDriverWait(self.driver, 120, poll_frequency=0.2, ignored_exceptions=(TimeoutException,))
+        return base64.b64decode(waiting.until(lambda _: self.command("Page.captureScreenshot", format="png"), "a picture")["data"])
+
     def barriers(self, *rules: str) -> list[str]:
         """What axe finds that is serious or worse, a line each."""
         if not self.run("return typeof axe === 'object'"):
@@ -290,7 +298,7 @@ def test_pictures_for_docs(window: Window, pytestconfig: pytest.Config, name: st
     window.size(WIDE, height)
     window.prefer(theme)
     window.open(path)
-    picture = base64.b64decode(window.command("Page.captureScreenshot", format="png")["data"])
+    picture = window.picture()
     window.prefer("light")
     window.size(WIDE)
     assert picture.startswith(b"\x89PNG")
